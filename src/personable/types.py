@@ -1,0 +1,114 @@
+"""The values that cross seams: a question goes in, passages are found, an answer with citations comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Scalar = str | int | float | bool
+Where = Mapping[str, Scalar | list[Scalar]]
+"""A metadata filter: every key must match; a list means any of its values."""
+
+Dial = Literal["off", "auto", "on"]
+"""How much the person counts: never, where the gate finds that it helps, or always."""
+
+
+class Value(BaseModel):
+    """A frozen value: compared by content, unknown fields refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+
+
+class Question(Value):
+    """What somebody asks: `text` is never empty; `person` and `session` are ids, None for a stranger."""
+
+    text: str = Field(min_length=1)
+    person: str | None = None
+    session: str | None = None
+    dial: Dial = "auto"
+
+
+class Passage(Value):
+    """A citable piece of a document.
+
+    `start` and `end` are character offsets into the document's extracted text; `source` is where the document
+    came from (a path or an address); `document` identifies it within its collection.
+    """
+
+    id: str = Field(min_length=1)
+    text: str
+    title: str = ""
+    source: str = ""
+    document: str = ""
+    start: int = 0
+    end: int = 0
+    meta: dict[str, Scalar] = Field(default_factory=dict)
+
+
+class Hit(Value):
+    """A passage found for a query; higher `score` is better. `features` holds named evidence (`sparse`, `dense`)."""
+
+    passage: Passage
+    score: float
+    features: dict[str, float] = Field(default_factory=dict)
+
+
+class Tokens(Value):
+    """Tokens of model calls; `cached` is the part of `prompt` that a prefix cache had already read."""
+
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+
+    def __add__(self, other: Tokens) -> Tokens:
+        return Tokens(
+            prompt=self.prompt + other.prompt,
+            cached=self.cached + other.cached,
+            completion=self.completion + other.completion,
+        )
+
+
+class Citation(Value):
+    """`[number]` in an answer's text points here. `start` and `end` are offsets into the source document's text."""
+
+    number: int = Field(ge=1)
+    passage_id: str
+    source: str = ""
+    title: str = ""
+    start: int = 0
+    end: int = 0
+    quote: str = ""
+
+
+class Used(Value):
+    """A statement of the person that shaped an answer, with how much it mattered (0 to 1)."""
+
+    statement: str
+    text: str
+    score: float = 0.0
+
+
+class Answer(Value):
+    """A checked answer: every `[n]` in `text` is the number of one of `citations`.
+
+    `found` is False when the collection holds no answer; `text` then says so. `degraded` lists, in words, what did
+    not work as asked (a model that failed, a budget that ran out). `strength` is the gate's: 0 the person was left
+    out, 1 the person is essential.
+    """
+
+    id: str
+    question: str
+    text: str
+    found: bool = True
+    citations: list[Citation] = Field(default_factory=list)
+    person: str | None = None
+    used: list[Used] = Field(default_factory=list)
+    strength: float = 0.0
+    suggestions: list[str] = Field(default_factory=list)
+    degraded: list[str] = Field(default_factory=list)
+    model: str = ""
+    tokens: Tokens = Tokens()
+    calls: int = 0
+    seconds: float = 0.0

@@ -16,9 +16,9 @@ Dial = Literal["off", "auto", "on"]
 
 
 class Value(BaseModel):
-    """A frozen value: compared by content, unknown fields refused."""
+    """A frozen value: compared by content; unknown fields and NaN are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Question(Value):

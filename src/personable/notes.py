@@ -1,0 +1,196 @@
+"""The typed notes of a board, one class for each thing that can be said, told apart by `kind`.
+
+A note that an agent writes is also the form that its model has to fill in, so field descriptions are read by models.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from personable.types import Answer, Question, Used, Value
+
+
+class Note(Value):
+    """Base of all notes."""
+
+
+class QuestionNote(Note):
+    """What was asked, as it was asked."""
+
+    kind: Literal["question"] = "question"
+    question: Question
+
+
+class PortraitNote(Note):
+    """What of this person matters for this question. `withheld` counts statements that may not leave for the model."""
+
+    kind: Literal["portrait"] = "portrait"
+    known: bool
+    statements: list[Used] = Field(default_factory=list)
+    interests: list[str] = Field(default_factory=list)
+    need: str = ""
+    withheld: int = 0
+
+
+class GateNote(Note):
+    """Whether the question needs the person: `strength` 0 (not at all) to 1 (essential), from numeric `evidence`."""
+
+    kind: Literal["gate"] = "gate"
+    verdict: Literal["not needed", "helps", "essential"]
+    strength: float = Field(ge=0, le=1)
+    evidence: dict[str, float] = Field(default_factory=dict)
+
+
+class Found(Value):
+    """One line of a ranked list: the passage, its score in this list and what the score was made of."""
+
+    passage_id: str
+    title: str = ""
+    text: str = ""
+    score: float
+    features: dict[str, float] = Field(default_factory=dict)
+
+
+class PassagesNote(Note):
+    """A ranked list of passages, named by how it was made: plain, personal, fused, second, given."""
+
+    kind: Literal["passages"] = "passages"
+    list: str
+    query: str
+    weight: float = 1.0
+    found: list[Found]
+
+
+class ProfileNote(Note):
+    """User profile agent: who is asking, as far as it matters, and what was newly said about them."""
+
+    kind: Literal["profile"] = "profile"
+    summary: str = Field("", description="what about the person matters for this question; empty if nothing")
+    proposed: list[str] = Field(
+        default_factory=list,
+        description="facts that the person states about themselves in the question, word for word",
+    )
+
+
+class QueriesNote(Note):
+    """Contextual retrieval agent: other ways to search for what is missing."""
+
+    kind: Literal["queries"] = "queries"
+    queries: list[str] = Field(
+        default_factory=list,
+        description="at most two search queries for what the passages lack; empty if they suffice",
+    )
+
+
+class SessionNote(Note):
+    """Live session agent: what the person is after right now, and what they may ask next."""
+
+    kind: Literal["session"] = "session"
+    need: str = Field("", description="the immediate need behind the question, in one sentence")
+    next_questions: list[str] = Field(default_factory=list, description="up to three short questions to ask next")
+
+
+class OrderNote(Note):
+    """Document ranking agent: passage numbers, most useful first. Always a full permutation once it is posted."""
+
+    kind: Literal["order"] = "order"
+    order: list[int] = Field(default_factory=list, description="passage numbers, the most useful first")
+    reason: str = Field("", description="why the first one is first, in a few words")
+
+
+class FeedbackNote(Note):
+    """Feedback agent: what to ask the person, and which signals of theirs would tell whether the answer helped."""
+
+    kind: Literal["feedback"] = "feedback"
+    ask: str = Field("", description="one question to the person whose answer would change the reply; empty if none")
+    record: list[str] = Field(default_factory=list, description="signals that would show whether the answer helped")
+
+
+class DraftNote(Note):
+    """A first answer from the passages alone, reasoned step by step."""
+
+    kind: Literal["draft"] = "draft"
+    reasoning: str = Field("", description="the steps from the passages to the answer, briefly")
+    answer: str = Field("", description="the short answer, with the numbers of its passages like [1]")
+
+
+class AgentsNote(Note):
+    """All agents' notes in one structured answer, for budgets that allow only one call."""
+
+    kind: Literal["agents"] = "agents"
+    profile: ProfileNote
+    queries: QueriesNote
+    session: SessionNote
+    order: OrderNote
+    feedback: FeedbackNote
+    draft: DraftNote
+
+
+class DigestNote(Note):
+    """The message pool in short: what the agents found that the answer should use."""
+
+    kind: Literal["digest"] = "digest"
+    text: str = Field("", description="what the answer should use from the notes, in at most 100 words")
+
+
+class ReplyNote(Note):
+    """The cognitive agent's answer before the guard has read it."""
+
+    kind: Literal["reply"] = "reply"
+    text: str
+
+
+class Verdict(Value):
+    """What the guard decided about one sentence, and on what evidence (each 0 to 1)."""
+
+    sentence: str
+    action: Literal["kept", "cited", "marked", "removed"]
+    passages: list[int] = Field(default_factory=list)
+    reason: str = ""
+    evidence: dict[str, float] = Field(default_factory=dict)
+
+
+class GuardNote(Note):
+    """The guard's decision for each sentence of the reply."""
+
+    kind: Literal["guard"] = "guard"
+    verdicts: list[Verdict]
+
+
+class DecisionNote(Note):
+    """A decision about how to go on: an agent merged, replaced or skipped, a fallback taken, a statement withheld."""
+
+    kind: Literal["decision"] = "decision"
+    about: str
+    choice: str
+    why: str
+
+
+class AnswerNote(Note):
+    """The answer that went out."""
+
+    kind: Literal["answer"] = "answer"
+    answer: Answer
+
+
+AnyNote = Annotated[
+    QuestionNote
+    | PortraitNote
+    | GateNote
+    | PassagesNote
+    | ProfileNote
+    | QueriesNote
+    | SessionNote
+    | OrderNote
+    | FeedbackNote
+    | DraftNote
+    | AgentsNote
+    | DigestNote
+    | ReplyNote
+    | GuardNote
+    | DecisionNote
+    | AnswerNote,
+    Field(discriminator="kind"),
+]

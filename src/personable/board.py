@@ -1,7 +1,7 @@
-"""The board: an append-only log of typed posts about one question. It is the agents' memory, the stream and the trace.
+"""The board: an append-only log of typed posts about one question; it is the agents' memory, the stream and the trace.
 
-Posts carry the fields of ARAG's blackboard (arXiv 2506.21931, section 3), `id, role, content, score, timestamp`, and what
-a model call cost. Text on its way to a reader is a transient event beside the posts and is never stored.
+Posts carry the fields of ARAG's blackboard (arXiv 2506.21931, section 3), `id, role, content, score, timestamp`, and
+what a model call cost. Text on its way to a reader is a transient event beside the posts and is never stored.
 """
 
 from __future__ import annotations

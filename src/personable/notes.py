@@ -57,7 +57,7 @@ class PassagesNote(Note):
     """A ranked list of passages, named by how it was made: plain, personal, fused, second, given."""
 
     kind: Literal["passages"] = "passages"
-    list: str
+    name: str
     query: str
     weight: float = 1.0
     found: list[Found]

@@ -1,4 +1,4 @@
-"""One settings model. Order of strength: arguments, environment (`PERSONABLE_…`), `settings.toml` in the home, defaults."""
+"""One settings model. What wins: arguments, then the environment (`PERSONABLE_…`), then the home's `settings.toml`."""
 
 from __future__ import annotations
 

@@ -86,16 +86,10 @@ class Board:
         self._subscribers: list[Subscription] = []
         self._closed = False
 
-    def post(self, role: str, note: AnyNote, *, score: float | None = None, cost: Cost | None = None) -> Post:
+    def post(self, role: str, note: Note, *, score: float | None = None, cost: Cost | None = None) -> Post:
         """Append a note; subscribers see it at once."""
-        post = Post(
-            id=len(self._posts) + 1,
-            role=role,
-            content=note,
-            score=score,
-            timestamp=datetime.now(UTC),
-            cost=cost or Cost(),
-        )
+        fields = {"id": len(self._posts) + 1, "role": role, "content": note, "score": score}
+        post = Post.model_validate(fields | {"timestamp": datetime.now(UTC), "cost": cost or Cost()})
         self._posts.append(post)
         self._tell(post)
         return post

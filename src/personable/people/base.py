@@ -1,0 +1,92 @@
+"""What every part of the store stands on: the engine, reading and writing in transactions, and who is known."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Self, get_args
+
+from sqlalchemy import ColumnElement, Row, Select, Table, select
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from personable.errors import NotFoundError, UsageError
+from personable.people import schema
+from personable.people.database import failure, open_engine
+from personable.people.person import Person
+
+
+class Store:
+    """An open database of people. Reads see one moment; writes are whole or not at all."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+        self._writer = engine.execution_options(writes=True)
+
+    @classmethod
+    async def open(cls, where: str | Path) -> Self:
+        """Open the store at a path (made if need be), a `sqlite:///` or a `postgresql://` URL.
+
+        Raises DataError when the file cannot be used and ConfigurationError for an address that makes no sense or a
+        store that a newer Personable wrote.
+        """
+        return cls(await open_engine(where))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Let go of every connection."""
+        await self._engine.dispose()
+
+    @asynccontextmanager
+    async def _read(self) -> AsyncIterator[AsyncConnection]:
+        try:
+            async with self._engine.connect() as connection:
+                yield connection
+        except DBAPIError as error:
+            raise failure(self._engine.url, error) from error
+
+    @asynccontextmanager
+    async def _write(self) -> AsyncIterator[AsyncConnection]:
+        try:
+            async with self._writer.begin() as connection:
+                yield connection
+        except DBAPIError as error:
+            raise failure(self._engine.url, error) from error
+
+    async def _known(self, connection: AsyncConnection, person: str, lock: bool = False) -> Person:
+        """The person; with `lock`, other writers about this person wait (SQLite lets only one write anyway)."""
+        query = select(schema.people).where(schema.people.c.id == person)
+        row = (await connection.execute(query.with_for_update() if lock else query)).first()
+        if row is None:
+            raise NotFoundError(f"there is no person {person!r}; make one with: personable person add ID")
+        return Person(**row._mapping)
+
+    async def _rows(self, connection: AsyncConnection, person: str, query: Select[Any]) -> Sequence[Row[Any]]:
+        """The rows of `query`; an unknown person is an error and not an empty answer."""
+        rows: Sequence[Row[Any]] = (await connection.execute(query)).all()
+        if not rows:
+            await self._known(connection, person)
+        return rows
+
+
+def mine(table: Table, person: str, id: str) -> ColumnElement[bool]:
+    """The condition that a row has this id and belongs to this person."""
+    return (table.c.person == person) & (table.c.id == id)
+
+
+def values(row: Row[Any], *without: str) -> dict[str, Any]:
+    """A row as the fields of a value: without the database's own columns and those named."""
+    return {name: value for name, value in row._mapping.items() if name != "row" and name not in without}
+
+
+def one_of(options: Any, value: Any, what: str) -> Any:
+    """`value` when it is one of a Literal's options. Raises UsageError that lists them otherwise."""
+    if value not in get_args(options):
+        raise UsageError(f"{value!r} is not a {what}; choose one of: {', '.join(get_args(options))}")
+    return value

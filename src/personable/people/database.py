@@ -1,0 +1,128 @@
+"""The database below the store: opens it, sets it up for several writers, brings it to the newest schema."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, event, inspect, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from personable.errors import ConfigurationError, DataError, MissingExtraError
+from personable.people.schema import HEAD
+
+_DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+psycopg"}
+_MIGRATIONS = Path(__file__).parent / "migrations"
+_WAIT_MS = 30_000
+
+
+async def open_engine(where: str | Path) -> AsyncEngine:
+    """An engine for `where`, a path of a SQLite file (made if need be) or a `sqlite:` or `postgresql:` URL.
+
+    Raises DataError when the file cannot be used, ConfigurationError for an address that makes no sense and for a
+    database that a newer Personable wrote.
+    """
+    url = address(where)
+    if url.database and url.drivername.startswith("sqlite"):
+        _make_file(Path(url.database))
+    try:
+        engine = create_async_engine(url)
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("people in PostgreSQL", "postgres") from error
+    if url.drivername.startswith("sqlite"):
+        event.listen(engine.sync_engine, "connect", _set_up)
+        event.listen(engine.sync_engine, "begin", _begin)
+    try:
+        await _migrate(engine)
+    except DBAPIError as error:
+        await engine.dispose()
+        raise failure(url, error) from error
+    except ConfigurationError:
+        await engine.dispose()
+        raise
+    return engine
+
+
+def address(where: str | Path) -> URL:
+    """The URL of `where` with the driver that the store uses. Raises ConfigurationError for another database."""
+    if isinstance(where, Path) or "://" not in where:
+        return URL.create("sqlite+aiosqlite", database=str(Path(where).expanduser().absolute()))
+    try:
+        url = make_url(where)
+    except ArgumentError as error:
+        raise ConfigurationError("the address of the people store is not a valid database URL") from error
+    kind = url.get_backend_name()
+    if kind not in _DRIVERS:
+        raise ConfigurationError(f"people cannot be kept in {kind!r}; use a path, sqlite:///… or postgresql://…")
+    if kind == "sqlite" and url.database in (None, "", ":memory:"):
+        raise ConfigurationError("people cannot be kept in memory only; give the path of a file")
+    return url.set(drivername=_DRIVERS[kind])
+
+
+def failure(url: URL, error: DBAPIError) -> DataError:
+    """What a driver's error means, in a sentence: the store, the reason and what to do."""
+    reason = str(error.orig)
+    place = url.database if url.drivername.startswith("sqlite") else url.render_as_string(hide_password=True)
+    hint = {
+        "database is locked": "another process is writing for long; try again",
+        "file is not a database": "name another file, or restore this one from a copy",
+    }.get(reason, "check that it exists, can be written and has room")
+    return DataError(f"the people store {place} failed: {reason}; {hint}")
+
+
+def _make_file(path: Path) -> None:
+    """Make the file before SQLite does, so that only its owner may read it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"the people store {path} cannot be made: {error.strerror}; name another place") from error
+
+
+def _set_up(connection: Any, _record: object) -> None:
+    # The driver's own transactions would begin late and break atomic schema changes: _begin does it instead.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in (f"busy_timeout = {_WAIT_MS}", "journal_mode = WAL", "foreign_keys = ON", "secure_delete = ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    # A writer takes the lock at once: one that read first could not wait for another writer, only fail.
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+async def _migrate(engine: AsyncEngine) -> None:
+    async with engine.connect() as connection:
+        if await connection.run_sync(_version) == HEAD:
+            return
+    async with engine.execution_options(writes=True).begin() as connection:
+        await connection.run_sync(_upgrade)
+
+
+def _version(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+    from alembic.util import CommandError
+
+    if connection.dialect.name == "postgresql":  # two processes that open a new store at once
+        connection.execute(text("SELECT pg_advisory_xact_lock(7407)"))
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    try:
+        command.upgrade(config, "head")
+    except CommandError as error:
+        raise ConfigurationError(
+            f"the people store has schema {_version(connection)!r}, which this Personable ({HEAD!r}) does not know; "
+            "upgrade Personable"
+        ) from error

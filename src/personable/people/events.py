@@ -1,0 +1,59 @@
+"""What a person did, and what was said in a session."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Literal
+
+from pydantic import Field
+
+from personable.people.checks import Instant
+from personable.people.statements import new_id
+from personable.types import Value
+
+EventKind = Literal["query", "impression", "click", "dwell", "rating", "thumbs", "comment", "edit", "purchase"]
+
+
+def now() -> datetime:
+    """The present moment in UTC."""
+    return datetime.now(UTC)
+
+
+class Event(Value):
+    """One thing that a person did.
+
+    `value` is seconds for a dwell, 1 to 5 for a rating, -1 or 1 for thumbs, the position (from 1) for an impression
+    or a click where it is known. `text` is the query, the comment, or the title of what was clicked.
+    """
+
+    id: str = Field(default_factory=new_id)
+    person: str
+    kind: EventKind
+    session: str | None = None
+    passage: str | None = None
+    item: str | None = None
+    value: float | None = Field(default=None, allow_inf_nan=False)
+    text: str = ""
+    time: Instant = Field(default_factory=now)
+
+
+class Turn(Value):
+    """A question of a session and its answer; `number` counts from 1 within the session."""
+
+    session: str
+    number: int = Field(ge=1)
+    question: str
+    answer: str
+    answer_id: str = ""
+    time: Instant
+
+
+class Kept(Value):
+    """A stored answer: the answer and the board it came from, as they were serialised."""
+
+    id: str
+    person: str | None
+    session: str | None
+    answer: str
+    board: str
+    created: Instant

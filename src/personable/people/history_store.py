@@ -1,0 +1,97 @@
+"""The part of the store that keeps what happened: events, sessions and their turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import func, insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from personable.people import schema
+from personable.people.base import Store, mine, values
+from personable.people.checks import checked_id, checked_text
+from personable.people.events import Event, Turn, now
+from personable.people.statements import new_id
+
+
+class HistoryStore(Store):
+    """Events, sessions and turns, each read in the order in which it happened."""
+
+    async def record(self, event: Event) -> Event:
+        """Store one event. Raises DataError when an event with its id is stored already."""
+        await self.record_many([event])
+        return event
+
+    async def record_many(self, events: Iterable[Event]) -> int:
+        """Store events, all or none; returns how many. They may belong to several people."""
+        rows = [_event_row(event) for event in events]
+        async with self._write() as connection:
+            for person in sorted({row["person"] for row in rows}):
+                await self._known(connection, person)
+            if rows:
+                await connection.execute(insert(schema.events), rows)
+        return len(rows)
+
+    async def events(self, person: str, session: str | None = None, limit: int = 200) -> list[Event]:
+        """The last `limit` events of the person, or of one of their sessions, in the order of their times."""
+        table = schema.events
+        wanted = table.c.person == person
+        if session is not None:
+            wanted &= table.c.session == session
+        query = select(table).where(wanted).order_by(table.c.time.desc(), table.c.row.desc()).limit(limit)
+        async with self._read() as connection:
+            rows = await self._rows(connection, person, query)
+        return [Event(**values(row)) for row in reversed(rows)]
+
+    async def open_session(self, person: str, session: str | None = None) -> str:
+        """Open a session, or go on with the person's session of that id; returns its id."""
+        chosen = new_id() if session is None else checked_id(session, "session")
+        async with self._write() as connection:
+            await self._known(connection, person, lock=True)
+            await self._session(connection, person, chosen)
+        return chosen
+
+    async def turns(self, person: str, session: str, limit: int = 3) -> list[Turn]:
+        """The last `limit` turns of the person's session, oldest first; none for a session that is not theirs."""
+        table = schema.turns
+        own = (table.c.person == person) & (table.c.session == session)
+        query = select(table).where(own).order_by(table.c.number.desc()).limit(limit)
+        async with self._read() as connection:
+            rows = await self._rows(connection, person, query)
+        return [Turn(**values(row, "person")) for row in reversed(rows)]
+
+    async def add_turn(self, person: str, session: str, question: str, answer: str, answer_id: str = "") -> Turn:
+        """Add a turn at the end of the person's session, which is opened where it is new."""
+        checked_id(session, "session")
+        checked_text(question, "question")
+        checked_text(answer, "answer")
+        async with self._write() as connection:
+            await self._known(connection, person, lock=True)
+            await self._session(connection, person, session)
+            own = (schema.turns.c.person == person) & (schema.turns.c.session == session)
+            last = await connection.scalar(select(func.max(schema.turns.c.number)).where(own))
+            turn = Turn(
+                session=session,
+                number=(last or 0) + 1,
+                question=question,
+                answer=answer,
+                answer_id=answer_id,
+                time=now(),
+            )
+            await connection.execute(insert(schema.turns).values(person=person, **turn.model_dump()))
+        return turn
+
+    async def _session(self, connection: AsyncConnection, person: str, session: str) -> None:
+        table = schema.sessions
+        found = await connection.scalar(select(table.c.id).where(mine(table, person, session)))
+        if found is None:
+            await connection.execute(insert(table).values(person=person, id=session, opened=now()))
+
+
+def _event_row(event: Event) -> dict[str, Any]:
+    for text, what in ((event.text, "text of an event"), (event.passage, "passage"), (event.item, "item")):
+        checked_text(text or "", what)
+    if event.session is not None:
+        checked_id(event.session, "session")
+    return {**event.model_dump(), "id": checked_id(event.id, "event")}

@@ -1,0 +1,99 @@
+"""Statements: what a person said about themselves, or what was inferred, one thing each (the PTKB of TREC iKAT)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import unicodedata
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from personable.people.checks import Instant
+from personable.types import Value
+
+Kind = Literal["fact", "preference", "constraint", "goal"]
+Source = Literal["told", "inferred"]
+State = Literal["proposed", "confirmed", "rejected"]
+
+_KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    (
+        "constraint",
+        re.compile(
+            r"allerg|intoleran|vegetarian|vegan|coeliac|celiac|kosher|halal|can(?:no|['’])t\b|unable to|must|"
+            r"(?:do|does) ?n[o'’]t (?:eat|drink|drive|use)|never (?:eat|drink|use)|avoid|only (?:eat|drink|use)|"
+            r"no more than|at most|budget",
+        ),
+    ),
+    (
+        "goal",
+        re.compile(
+            r"\bgoal|want(?:s|ed)? to|wish(?:es)? to|hop(?:e|es|ing) to|plan(?:s|ning)? (?:to|on)|try(?:ing)? to|"
+            r"would like to|['’]d like to|aim(?:s|ing)? to|saving (?:up )?for|training for|preparing for|learning\b",
+        ),
+    ),
+    (
+        "preference",
+        re.compile(
+            r"\b(?:dis)?lik(?:e|es|ed)\b|\blov(?:e|es|ed)\b|\bhat(?:e|es|ed)\b|prefer|enjoy|favou?rite|fond of|"
+            r"\bfan of|keen on|interested in|rather\b|can(?:no|['’])t stand",
+        ),
+    ),
+)
+
+
+class Statement(Value):
+    """One thing about a person. `text` is data, kept exactly as it was said.
+
+    `source` says whether the person told it or it was inferred; `cause` is the utterance or event behind it. It holds
+    from `valid_from` until `valid_to` (None: open). `sensitive` None means that nobody classified it yet, which counts
+    as sensitive. `confidence` is 0 to 1.
+    """
+
+    id: str
+    person: str
+    text: str
+    kind: Kind
+    source: Source = "told"
+    cause: str = ""
+    confidence: float = Field(default=1.0, ge=0, le=1)
+    valid_from: Instant | None = None
+    valid_to: Instant | None = None
+    sensitive: bool | None = None
+    state: State = "confirmed"
+    created: Instant
+
+    def holds(self, at: datetime) -> bool:
+        """Whether the statement holds at the moment `at`."""
+        begun = self.valid_from is None or self.valid_from <= at
+        return begun and (self.valid_to is None or at < self.valid_to)
+
+
+def may_leave(statement: Statement, remote: bool) -> bool:
+    """Whether a model may see `statement`: a remote one sees only what was classified as not sensitive."""
+    return not remote or statement.sensitive is False
+
+
+def guess_kind(text: str) -> Kind:
+    """The kind of an English statement by its wording; "fact" where no wording tells, and in other languages."""
+    folded = text.casefold()
+    if re.search(r"can(?:no|['’])t stand", folded):
+        return "preference"
+    return next((kind for kind, pattern in _KINDS if pattern.search(folded)), "fact")
+
+
+def sameness(text: str) -> str:
+    """A key that two statements share when they differ only in case, white space or closing full stops.
+
+    Other signs stay: "I like C" and "I like C++" are two statements.
+    """
+    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold()).replace("’", "'")
+    plain = " ".join(folded.split())
+    return hashlib.sha256((plain.rstrip(".!。 ") or plain).encode()).hexdigest()
+
+
+def new_id() -> str:
+    """A fresh id: 16 hexadecimal digits, random."""
+    return secrets.token_hex(8)

@@ -1,0 +1,136 @@
+"""The store of people. Each read is filtered by its person; each write is whole or not at all."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, delete, insert, select, text, update
+
+from personable.errors import DataError, NotFoundError
+from personable.people import schema
+from personable.people.base import one_of, values
+from personable.people.checks import checked_id, checked_line, checked_text
+from personable.people.events import Kept, now
+from personable.people.history_store import HistoryStore
+from personable.people.person import Person, Receipt
+from personable.people.statement_store import StatementStore
+from personable.types import Dial
+
+
+class People(StatementStore, HistoryStore):
+    """People and what is known about them. Open it, use it from one event loop, close it:
+
+        async with await People.open("people.db") as people:
+            await people.add("ana")
+            await people.tell("ana", "I am vegetarian")
+
+    Several processes may have the same store open. Every method raises NotFoundError for an unknown person, UsageError
+    for a text that cannot be stored, and DataError when the database fails; what raised has changed nothing.
+    """
+
+    async def add(self, person: str, name: str = "", dial: Dial = "auto") -> Person:
+        """Make a person. Raises DataError when the id is taken."""
+        made = Person(
+            id=checked_id(person, "person"),
+            name=checked_line(name, "name"),
+            dial=one_of(Dial, dial, "dial"),
+            created=now(),
+        )
+        taken = select(schema.people.c.id).where(schema.people.c.id == person)
+        async with self._write() as connection:
+            if await connection.scalar(taken) is not None:
+                raise DataError(f"person {person!r} exists already; choose another id or use that one")
+            await connection.execute(insert(schema.people).values(made.model_dump()))
+        return made
+
+    async def get(self, person: str) -> Person:
+        """The person with this id."""
+        async with self._read() as connection:
+            return await self._known(connection, person)
+
+    async def list(self) -> list[Person]:
+        """Everybody, in the order of their ids."""
+        async with self._read() as connection:
+            rows = await connection.execute(select(schema.people).order_by(schema.people.c.id))
+            return [Person(**row._mapping) for row in rows]
+
+    async def set_dial(self, person: str, dial: Dial) -> Person:
+        """Set how much the person counts: "off", "auto" or "on"."""
+        one_of(Dial, dial, "dial")
+        async with self._write() as connection:
+            found = await self._known(connection, person, lock=True)
+            await connection.execute(update(schema.people).where(schema.people.c.id == person).values(dial=dial))
+        return found.model_copy(update={"dial": dial})
+
+    async def save_answer(
+        self, answer_id: str, person: str | None, session: str | None, answer_json: str, board_json: str
+    ) -> None:
+        """Keep an answer and its board, for a person or, with None, for a stranger.
+
+        Raises DataError when an answer with that id is kept already.
+        """
+        kept = Kept(
+            id=checked_id(answer_id, "answer"),
+            person=person,
+            session=session,
+            answer=checked_text(answer_json, "answer"),
+            board=checked_text(board_json, "board"),
+            created=now(),
+        )
+        async with self._write() as connection:
+            if person is not None:
+                await self._known(connection, person)
+            await connection.execute(insert(schema.answers).values(kept.model_dump()))
+
+    async def answer(self, answer_id: str, person: str | None = None) -> Kept:
+        """The kept answer of this person or, with None, of a stranger. Another's raises NotFoundError."""
+        owner = schema.answers.c.person
+        return await self._answer(answer_id, owner.is_(None) if person is None else owner == person)
+
+    async def any_answer(self, answer_id: str) -> Kept:
+        """The kept answer, whoever it was given to: for who owns the store (the command line), never for a request."""
+        return await self._answer(answer_id)
+
+    async def _answer(self, answer_id: str, *conditions: ColumnElement[bool]) -> Kept:
+        query = select(schema.answers).where(schema.answers.c.id == answer_id, *conditions)
+        async with self._read() as connection:
+            row = (await connection.execute(query)).first()
+        if row is None:
+            raise NotFoundError(f"no answer {answer_id!r} is kept for this person; check its id and the person")
+        return Kept(**values(row))
+
+    async def export(self, person: str) -> dict[str, Any]:
+        """Everything held about the person, as JSON values: `person` and one list for each table."""
+        async with self._read() as connection:
+            known = await self._known(connection, person)
+            held: dict[str, Any] = {"format": 1, "person": known.model_dump(mode="json")}
+            for table in sorted(schema.OWNED, key=lambda table: table.name):
+                order = [table.c.row] if "row" in table.c else [table.c.opened, table.c.id]
+                rows = await connection.execute(select(table).where(table.c.person == person).order_by(*order))
+                held[table.name] = [_plain(row) for row in rows]
+        return held
+
+    async def erase(self, person: str) -> Receipt:
+        """Remove the person and all that is held about them, in one transaction; returns how much that was."""
+        removed: dict[str, int] = {}
+        async with self._write() as connection:
+            await self._known(connection, person, lock=True)
+            for table in schema.OWNED:
+                removed[table.name] = (await connection.execute(delete(table).where(table.c.person == person))).rowcount
+            gone = await connection.execute(delete(schema.people).where(schema.people.c.id == person))
+            removed["people"] = gone.rowcount
+        await self._truncate_log()
+        return Receipt(person=person, removed=removed, time=now())
+
+    async def _truncate_log(self) -> None:
+        # SQLite's write-ahead log still holds what was erased until it is folded into the file.
+        if self._engine.dialect.name == "sqlite":
+            async with self._read() as connection:
+                await connection.rollback()
+                await connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
+
+
+def _plain(row: Row[Any]) -> dict[str, Any]:
+    held = values(row, "person", "sameness")
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in held.items()}

@@ -1,0 +1,122 @@
+"""The runner: asks a system every question of a data set, writes each answer down at once, and can be killed and resumed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
+
+from personable.errors import ConfigurationError, ModelRefusedError, PersonableError, UsageError
+from personable.evaluation.datasets import Row
+from personable.evaluation.outcome import Outcome, Record, System
+from personable.evaluation.runfile import RunFile
+
+K = TypeVar("K")
+
+_FATAL = (ConfigurationError, ModelRefusedError)
+"""Nothing else would go better with the next question: the run stops here and can be gone on with."""
+
+_FAILURES = (PersonableError, OSError, ValueError, LookupError, TypeError, RuntimeError)
+"""What the content of one question can bring about in a system: recorded, and the run goes on."""
+
+
+class Progress(NamedTuple):
+    """Where a run stands: questions done of `total`, `failed` among them, `rate` a second, `left` in seconds.
+
+    `rate` and `left` count this session only, not what an earlier one did; `left` is None before the first answer.
+    """
+
+    done: int
+    total: int
+    failed: int
+    rate: float
+    left: float | None
+
+
+class Summary(NamedTuple):
+    """A run that has come to its end: of `questions`, `failed` have no answer (and count as wrong)."""
+
+    questions: int
+    asked: int
+    failed: int
+
+
+async def run(
+    system: System[K],
+    kit: K,
+    rows: Sequence[Row],
+    file: RunFile,
+    *,
+    workers: int = 1,
+    retry_failed: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> Summary:
+    """Ask `system` the questions that `file` does not hold yet, `workers` at a time; finish the file.
+
+    With `retry_failed`, recorded failures are asked again. Raises ConfigurationError or ModelRefusedError (wrong key,
+    no such model) at once, with everything answered so far kept; UsageError for fewer than one worker.
+    """
+    if workers < 1:
+        raise UsageError(f"{workers} workers can do nothing: give at least one")
+    waiting = [row for row in rows if _open(file, row, retry_failed)]
+    session = _Session(file, rows, len(waiting), progress)
+    queue = iter(waiting)
+    tasks = [asyncio.create_task(_work(system, kit, queue, session)) for _ in range(min(workers, len(waiting)))]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    file.finish()
+    return Summary(len(rows), len(waiting), session.failed)
+
+
+class _Session:
+    def __init__(
+        self, file: RunFile, rows: Sequence[Row], waiting: int, progress: Callable[[Progress], None] | None
+    ) -> None:
+        self.file, self.rows, self.waiting, self.progress = file, rows, waiting, progress
+        self.began, self.done = time.monotonic(), 0
+        self._tell()
+
+    @property
+    def failed(self) -> int:
+        return sum(self.file.records[row.id].failed for row in self.rows if row.id in self.file.records)
+
+    def add(self, record: Record) -> None:
+        self.file.append(record)
+        self.done += 1
+        self._tell()
+
+    def _tell(self) -> None:
+        if self.progress is None:
+            return
+        rate = self.done / max(time.monotonic() - self.began, 1e-9)
+        left = (self.waiting - self.done) / rate if self.done else None
+        total = len(self.rows)
+        self.progress(Progress(total - self.waiting + self.done, total, self.failed, rate, left))
+
+
+async def _work(system: System[K], kit: K, queue: Iterator[Row], session: _Session) -> None:
+    for row in queue:
+        session.add(Record.of(row, await _ask(system, kit, row)))
+
+
+async def _ask(system: System[K], kit: K, row: Row) -> Outcome:
+    began = time.monotonic()
+    try:
+        outcome = await system(row, kit)
+    except _FATAL:
+        raise
+    except _FAILURES as error:
+        outcome = Outcome(error=f"{type(error).__name__}: {error}")
+    if outcome.seconds is None:
+        outcome = outcome.model_copy(update={"seconds": time.monotonic() - began})
+    return outcome
+
+
+def _open(file: RunFile, row: Row, retry_failed: bool) -> bool:
+    record = file.records.get(row.id)
+    return record is None or (retry_failed and record.failed)

@@ -1,4 +1,4 @@
-"""Embedding models: packaged ones that work offline, fastembed, and OpenAI-compatible endpoints."""
+"""The seam to embedding models: texts go in, unit vectors come out."""
 
 from __future__ import annotations
 

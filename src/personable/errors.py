@@ -54,7 +54,10 @@ class NotFoundError(DataError):
 
 
 class ModelError(PersonableError):
+    """`calls` counts the requests made before it failed."""
+
     exit_status = 5
+    calls = 0
 
 
 class ModelTimeoutError(ModelError):

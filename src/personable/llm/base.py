@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,20 +16,23 @@ class Prompt(Value):
     """What a model is asked, ordered so that calls about one question share their beginning.
 
     `system` holds the rules, `shared` the person, passages and question (the same for every agent of a question, so a
-    prefix cache reads it once), `task` what this one agent shall do. `hash` names the prompt file's version.
+    prefix cache reads it once), `task` what this one agent shall do. `hash` names the prompt file's version and
+    `agent` who asks; neither is sent.
     """
 
     system: str
     shared: str = ""
     task: str
     hash: str = ""
+    agent: str = ""
 
 
 class Reply(BaseModel, Generic[T]):
     """What a model answered. `value` is set when a typed output was asked for, else `text` is the answer.
 
     `calls` counts requests made, repairs and retries included; `seconds` is wall time. `cost` is in US dollars, None
-    where no price is known.
+    where no price is known. `cut` says that the text ends early: at the token limit, or where the model began to
+    repeat itself (the repetition is left out).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -42,10 +45,14 @@ class Reply(BaseModel, Generic[T]):
     seconds: float = 0.0
     cost: float | None = None
     repaired: bool = Field(default=False, description="the output had to be mended or asked for again")
+    cut: Literal["", "length", "repetition"] = ""
 
 
 class LanguageModel(Protocol):
-    """Any language model. Raises only ModelError and its children, and never hangs beyond its time limit."""
+    """Any language model. Raises only ModelError and its children, and never hangs beyond its time limit.
+
+    The time limit of a call starts when the call has its turn: waiting for one of `concurrency` places is not counted.
+    """
 
     @property
     def name(self) -> str:
@@ -63,7 +70,10 @@ class LanguageModel(Protocol):
         """Ask once. With `output`, the reply's `value` is a valid instance or ModelOutputError is raised."""
 
     def stream(self, prompt: Prompt, max_tokens: int | None = None) -> AsyncIterator[str | Reply[BaseModel]]:
-        """Pieces of text as they come, then one final Reply that holds the whole text and the cost."""
+        """Pieces of text as they come, then one final Reply that holds the whole text and the cost.
+
+        Who stops early closes it (`contextlib.aclosing`); that ends the request at the provider too.
+        """
 
     async def close(self) -> None:
         """Let go of connections and of a model in memory."""

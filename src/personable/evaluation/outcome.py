@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, TypeVar
 
-from pydantic import Field, JsonValue
+from pydantic import Field, FiniteFloat, JsonValue
 
 from personable.evaluation.datasets import Row
 from personable.types import Passage, Tokens, Value
@@ -23,12 +23,12 @@ class Outcome(Value):
 
     answer: str = ""
     passages: tuple[Passage, ...] = ()
-    scores: dict[str, float] = Field(default_factory=dict)
+    scores: dict[str, FiniteFloat] = Field(default_factory=dict)
     board: JsonValue = None
     calls: int = Field(0, ge=0)
     steps: int = Field(0, ge=0)
     tokens: Tokens = Tokens()
-    seconds: float | None = Field(None, ge=0)
+    seconds: FiniteFloat | None = Field(None, ge=0)
     error: str | None = None
 
 

@@ -1,4 +1,4 @@
-"""The runner: asks a system every question of a data set, writes each answer down at once, and can be killed and resumed."""
+"""The runner: asks a system every question, writes each answer down at once, and can be killed and resumed."""
 
 from __future__ import annotations
 
@@ -59,8 +59,10 @@ async def run(
     """
     if workers < 1:
         raise UsageError(f"{workers} workers can do nothing: give at least one")
-    waiting = [row for row in rows if _open(file, row, retry_failed)]
-    session = _Session(file, rows, len(waiting), progress)
+    settled = {id for id, record in file.records.items() if not (retry_failed and record.failed)}
+    waiting = [row for row in rows if row.id not in settled]
+    failed = sum(file.records[id].failed for id in settled)
+    session = _Session(file, len(rows), len(waiting), failed, progress)
     queue = iter(waiting)
     tasks = [asyncio.create_task(_work(system, kit, queue, session)) for _ in range(min(workers, len(waiting)))]
     try:
@@ -75,19 +77,17 @@ async def run(
 
 class _Session:
     def __init__(
-        self, file: RunFile, rows: Sequence[Row], waiting: int, progress: Callable[[Progress], None] | None
+        self, file: RunFile, total: int, waiting: int, failed: int, progress: Callable[[Progress], None] | None
     ) -> None:
-        self.file, self.rows, self.waiting, self.progress = file, rows, waiting, progress
+        self.file, self.total, self.waiting, self.progress = file, total, waiting, progress
+        self.failed = failed
         self.began, self.done = time.monotonic(), 0
         self._tell()
-
-    @property
-    def failed(self) -> int:
-        return sum(self.file.records[row.id].failed for row in self.rows if row.id in self.file.records)
 
     def add(self, record: Record) -> None:
         self.file.append(record)
         self.done += 1
+        self.failed += record.failed
         self._tell()
 
     def _tell(self) -> None:
@@ -95,8 +95,7 @@ class _Session:
             return
         rate = self.done / max(time.monotonic() - self.began, 1e-9)
         left = (self.waiting - self.done) / rate if self.done else None
-        total = len(self.rows)
-        self.progress(Progress(total - self.waiting + self.done, total, self.failed, rate, left))
+        self.progress(Progress(self.total - self.waiting + self.done, self.total, self.failed, rate, left))
 
 
 async def _work(system: System[K], kit: K, queue: Iterator[Row], session: _Session) -> None:
@@ -108,6 +107,7 @@ async def _ask(system: System[K], kit: K, row: Row) -> Outcome:
     began = time.monotonic()
     try:
         outcome = await system(row, kit)
+        outcome.model_dump_json()  # what cannot be written down (a lone surrogate) is this question's failure
     except _FATAL:
         raise
     except _FAILURES as error:
@@ -115,8 +115,3 @@ async def _ask(system: System[K], kit: K, row: Row) -> Outcome:
     if outcome.seconds is None:
         outcome = outcome.model_copy(update={"seconds": time.monotonic() - began})
     return outcome
-
-
-def _open(file: RunFile, row: Row, retry_failed: bool) -> bool:
-    record = file.records.get(row.id)
-    return record is None or (retry_failed and record.failed)

@@ -73,12 +73,13 @@ class RunFile:
 
     def append(self, record: Record) -> None:
         """Add a record; it survives the process from here on."""
-        with self.results.open("a", encoding="utf-8") as file:
-            file.write(_line(record))
+        with self.results.open("ab") as file:
+            file.write(_line(record).encode())
         self.records[record.id] = record
 
     def finish(self) -> None:
         """Write the final file: one record a question, sorted by id, in one step."""
+        self.records = read_records(self.folder)
         _replace(self.results, "".join(_line(self.records[id]) for id in sorted(self.records)))
 
 

@@ -43,9 +43,11 @@ class Desk:
     system: str
     shared: str
 
-    def prompt(self, name: str, **variables: Any) -> Prompt:
-        """The prompt of file `name`, after the shared beginning."""
-        return Prompt(system=self.system, shared=self.shared, task=render(name, **variables), hash=prompt_hash(name))
+    def prompt(self, agent: str, name: str, **variables: Any) -> Prompt:
+        """The prompt of file `name` for `agent`, after the shared beginning."""
+        return Prompt(
+            system=self.system, shared=self.shared, task=render(name, **variables), hash=prompt_hash(name), agent=agent
+        )
 
 
 def _as_it_is(note: N, reading: Reading) -> N:
@@ -77,7 +79,7 @@ class Agent(Generic[N]):
     async def ask(self, board: Board, desk: Desk) -> Post:
         """Ask the desk's model for the note and post it. Raises ModelError where no valid note came."""
         reading = Reading(board, self.reads)
-        prompt = desk.prompt(self.prompt, **self.variables(reading))
+        prompt = desk.prompt(self.name, self.prompt, **self.variables(reading))
         reply = await desk.model.write(prompt, self.writes, self.max_tokens)
         if reply.value is None:
             raise ModelOutputError(f"{reply.model} gave agent {self.name} no {self.writes.__name__}")

@@ -1,8 +1,9 @@
 """The guard: what may leave. Each sentence of a reply is checked against the passages before anybody sees it.
 
-A sentence is supported by a passage when the passage (or the question) holds every number and every name in it, and at
-least half of its other new content words, stemmed. Lexical and numeric evidence only: no entailment model is needed,
-and a paraphrase far from the passage's words is refused rather than trusted.
+A sentence is supported by a passage when every number and every capitalised word in it stands in the passage or in the
+question, and the passage holds at least 60 % of its content words that the question does not, stemmed. Lexical and
+numeric evidence only: no entailment model is needed, and a paraphrase far from the passage's words is refused rather
+than trusted.
 """
 
 from __future__ import annotations
@@ -10,17 +11,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 from personable.notes import Verdict
 from personable.retrieval.analysis import Analyser
 from personable.text import sentences, words
 from personable.types import Passage
 
-COVERAGE = 0.5
+COVERAGE = 0.6
 _CITED = re.compile(r"\s*\[(\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*)\]")
 _LATE = re.compile(r"([.!?。！？])((?:\s*\[\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\])+)")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_NAME = re.compile(r"(?<!^)(?<![.!?:]\s)\b[A-Z][\w'’-]{2,}")
+_NAME = re.compile(r"\b[A-Z][\w'’-]+")
 _SCRIPTS = (
     ("latin", re.compile(r"[A-Za-z\u00c0-\u024f]")),
     ("cjk", re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")),
@@ -31,16 +33,18 @@ _SCRIPTS = (
 )
 # Words that carry no claim of their own: a sentence may add them freely.
 _FREE = frozenset(
-    "a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its "
-    "may might more most no not of on or our she should so some such than that the their them then there these they this "
-    "those to was we were what when where which who whom whose why will with would you your also according answer based "
-    "because however passage passages document documents says said states mentioned question therefore thus yes".split()
+    """
+    a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it
+    its may might more most no not of on or our she should so some such than that the their them then there these they
+    this those to was we were what when where which who whom whose why will with would you your also according answer
+    based because however passage passages document documents says said states mentioned question therefore thus yes
+    """.split()
 )
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A sentence after the check: `text` as it may leave ("" where it was removed) and the decision."""
+    """A sentence after the check: `text` without citation marks ("" where it was removed), and the decision."""
 
     text: str
     verdict: Verdict
@@ -48,80 +52,81 @@ class Checked:
 
 @dataclass
 class Guard:
-    """Checks sentences against numbered `passages` (1 is the first)."""
+    """Checks sentences against numbered `passages` (1 is the first). With `mark`, unsupported ones stay, marked so."""
 
     passages: Sequence[Passage]
     question: str
     language: str = "en"
     mark: bool = False
-    _read: dict[int, tuple[set[str], set[str], str]] = field(default_factory=dict)
+    _read: dict[int, _Read] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._analyser = Analyser(self.language)
-        self._asked = set(self._analyser(self.question))
+        self._asked = self._reading(self.question)
 
     def check(self, sentence: str) -> Checked:
-        """Keep a supported sentence, give it the passage that supports it, or take it out (or mark it: `mark`)."""
-        cited = [number for number in _numbers(sentence) if 1 <= number <= len(self.passages)]
-        bare = _CITED.sub("", sentence).strip()
+        """Keep a supported sentence, give it the passage that supports it, or take it out (or mark it)."""
+        bare = unmarked(sentence)
         if not words(bare):
-            return Checked("", Verdict(sentence=sentence, action="removed", reason="no words"))
+            return _decided(sentence, "", "removed", "no words")
+        cited = [number for number in _numbers(sentence) if 1 <= number <= len(self.passages)]
         if cited and self._foreign(bare, cited):
-            return self._verdict(sentence, bare, cited, "marked", "in another script than its passages: not checked")
+            return _decided(sentence, bare, "marked", "in another script than its passages: not checked", cited)
         support = {number: self._support(bare, number) for number in range(1, len(self.passages) + 1)}
         kept = [number for number in cited if support[number] >= COVERAGE]
         if kept:
-            return self._verdict(sentence, bare, kept, "kept", "", support)
+            return _decided(sentence, bare, "kept", "", kept, support)
         best = max(support, key=lambda number: support[number], default=0)
         if best and support[best] >= COVERAGE:
-            reason = "cited no passage" if not cited else "another passage supports it"
-            return self._verdict(sentence, bare, [best], "cited", reason, support)
-        reason = "no passage supports it" if self.passages else "there are no passages"
+            reason = "another passage supports it" if cited else "cited no passage"
+            return _decided(sentence, bare, "cited", reason, [best], support)
         if self.mark:
-            return self._verdict(sentence, f"{bare} (unsupported)", [], "marked", reason, support)
-        evidence = _named(support)
-        return Checked("", Verdict(sentence=sentence, action="removed", reason=reason, evidence=evidence))
-
-    def _verdict(
-        self,
-        sentence: str,
-        bare: str,
-        numbers: list[int],
-        action: str,
-        reason: str,
-        support: dict[int, float] | None = None,
-    ) -> Checked:
-        marks = "".join(f"[{number}]" for number in numbers)
-        verdict = Verdict.model_validate(
-            {"sentence": sentence, "action": action, "passages": numbers, "reason": reason, "evidence": _named(support)}
-        )
-        return Checked(place(bare, marks), verdict)
+            return _decided(sentence, f"{bare} (unsupported)", "marked", "no passage supports it", [], support)
+        return _decided(sentence, "", "removed", "no passage supports it", [], support)
 
     def _support(self, bare: str, number: int) -> float:
-        """Share of the sentence's new content words that the passage holds; 0 where a number or name is missing."""
-        stems, numerals, folded = self._passage(number)
-        if set(_NUMBER.findall(bare)) - numerals - set(_NUMBER.findall(self.question)):
+        """Share of the sentence's new content words that the passage holds; 0 where a number or a name is missing."""
+        passage = self._passage(number)
+        if set(_NUMBER.findall(bare)) - passage.numbers - self._asked.numbers:
             return 0.0
-        asked = self.question.casefold()
+        known = passage.stems | self._asked.stems
         for name in _NAME.findall(bare):
-            if name.casefold() not in folded and name.casefold() not in asked and name.casefold() not in _FREE:
+            if name.casefold() not in _FREE and not set(self._analyser(name)) <= known:
                 return 0.0
         content = set(self._analyser(" ".join(word for word in words(bare) if word not in _FREE)))
-        new = content - self._asked
-        if new:
-            return len(new & stems) / len(new)
-        return len(content & stems) / len(content) if content else 1.0
+        new = content - self._asked.stems or content
+        return len(new & passage.stems) / len(new) if new else 1.0
 
-    def _passage(self, number: int) -> tuple[set[str], set[str], str]:
+    def _passage(self, number: int) -> _Read:
         if number not in self._read:
             passage = self.passages[number - 1]
-            text = f"{passage.title}\n{passage.text}"
-            self._read[number] = (set(self._analyser(text)), set(_NUMBER.findall(text)), text.casefold())
+            self._read[number] = self._reading(f"{passage.title}\n{passage.text}")
         return self._read[number]
+
+    def _reading(self, text: str) -> _Read:
+        return _Read(frozenset(self._analyser(text)), frozenset(_NUMBER.findall(text)))
 
     def _foreign(self, bare: str, cited: list[int]) -> bool:
         own = script(bare)
         return own != "" and all(script(self.passages[number - 1].text) not in ("", own) for number in cited)
+
+
+class _Read(NamedTuple):
+    stems: frozenset[str]
+    numbers: frozenset[str]
+
+
+def _decided(
+    sentence: str,
+    text: str,
+    action: Literal["kept", "cited", "marked", "removed"],
+    reason: str,
+    passages: list[int] | None = None,
+    support: dict[int, float] | None = None,
+) -> Checked:
+    evidence = {f"passage {number}": round(value, 3) for number, value in (support or {}).items() if value}
+    verdict = Verdict(sentence=sentence, action=action, passages=passages or [], reason=reason, evidence=evidence)
+    return Checked(text, verdict)
 
 
 def script(text: str) -> str:
@@ -139,6 +144,11 @@ def place(bare: str, marks: str) -> str:
     return f"{bare[:end].rstrip()} {marks}{bare[end:]}"
 
 
+def unmarked(text: str) -> str:
+    """`text` without anything that reads like a citation mark."""
+    return _CITED.sub("", text).strip()
+
+
 def split_reply(text: str) -> list[str]:
     """The sentences of a reply; citation marks that stand after a full stop belong to the sentence before them."""
     moved = _LATE.sub(lambda match: f"{match[2]}{match[1]}", text)
@@ -152,7 +162,3 @@ def _numbers(sentence: str) -> list[int]:
             if int(number) not in found:
                 found.append(int(number))
     return found
-
-
-def _named(support: dict[int, float] | None) -> dict[str, float]:
-    return {f"passage {number}": round(value, 3) for number, value in (support or {}).items() if value}

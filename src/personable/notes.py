@@ -24,14 +24,18 @@ class QuestionNote(Note):
 
 
 class PortraitNote(Note):
-    """What of this person matters for this question. `withheld` counts statements that may not leave for the model."""
+    """What of this person matters for this question.
+
+    `statements` may be told to the model. `withheld` are sensitive ones that may not leave this machine: they shape
+    the search where that is local, and no prompt holds them.
+    """
 
     kind: Literal["portrait"] = "portrait"
     known: bool
     statements: list[Used] = Field(default_factory=list)
+    withheld: list[Used] = Field(default_factory=list)
     interests: list[str] = Field(default_factory=list)
     need: str = ""
-    withheld: int = 0
 
 
 class GateNote(Note):

@@ -56,6 +56,7 @@ class Settings(BaseSettings):
     budget_calls: int = Field(10, ge=0, description="model calls for one question")
     budget_tokens: int = Field(40_000, ge=0, description="tokens read and written for one question")
     budget_seconds: float = Field(120.0, gt=0, description="seconds for one question")
+    quote_words: int = Field(40, ge=5, le=400, description="length of a quoted answer")
     answer_words: int = Field(120, ge=10, le=2000, description="length of a written answer")
 
 

@@ -95,7 +95,7 @@ class Answer(Value):
 
     `found` is False when the collection holds no answer; `text` then says so. `degraded` lists, in words, what did
     not work as asked (a model that failed, a budget that ran out). `strength` is the gate's: 0 the person was left
-    out, 1 the person is essential.
+    out, 1 the person is essential. `ask` is a question back to the person, empty if none.
     """
 
     id: str
@@ -106,6 +106,7 @@ class Answer(Value):
     person: str | None = None
     used: list[Used] = Field(default_factory=list)
     strength: float = 0.0
+    ask: str = ""
     suggestions: list[str] = Field(default_factory=list)
     degraded: list[str] = Field(default_factory=list)
     model: str = ""

@@ -1,0 +1,173 @@
+"""The kit: everything a pipeline needs, built once from settings and passed in. The only place that wires parts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from personable.errors import ConfigurationError
+from personable.settings import Settings
+from personable.types import Hit, Passage, Where
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from personable.embed import Embedder
+    from personable.llm.base import LanguageModel
+    from personable.people.store import People
+    from personable.retrieval.base import Retriever
+    from personable.retrieval.rerank import Reranker
+    from personable.retrieval.store import PassageStore
+
+CACHED_VECTORS = 4096
+
+
+@dataclass
+class Kit:
+    """The parts of one engine. `model` None means `quote`; `retriever` None means that passages are given.
+
+    Use it as an async context manager: leaving closes what it opened.
+    """
+
+    settings: Settings
+    retriever: Retriever | None = None
+    people: People | None = None
+    embedder: Embedder | None = None
+    reranker: Reranker | None = None
+    model: LanguageModel | None = None
+    agents_model: LanguageModel | None = None
+    store: PassageStore | None = None
+    language: str = "en"
+    _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+
+    async def search(self, query: str, k: int, where: Where | None = None) -> list[Hit]:
+        """The `k` best passages, reranked where a reranker is set. Raises ConfigurationError without a collection."""
+        if self.retriever is None:
+            raise ConfigurationError("no collection to search: personable index PATH makes one")
+        hits = await self.retriever.search(query, k, where)
+        return await self.reranker.rerank(query, hits, k) if self.reranker and hits else hits
+
+    def similar(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Cosine similarities of `query` to each of `texts`, shape (len(texts),). Vectors of texts are remembered.
+
+        Raises ConfigurationError where no embedder is set. Blocks: call it from a worker thread.
+        """
+        import numpy as np
+
+        if self.embedder is None:
+            raise ConfigurationError("no embedder is set, so texts cannot be compared")
+        if not texts:
+            return np.zeros(0, dtype=np.float32)
+        known = dict(self._vectors)
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            fresh = dict(zip(new, self.embedder.passages(new), strict=True))
+            known |= fresh
+            self._vectors = known if len(known) <= CACHED_VECTORS else fresh
+        result: NDArray[np.float32] = np.stack([known[text] for text in texts]) @ self.embedder.queries([query])[0]
+        return result
+
+    def given(self, passages: Sequence[Passage]) -> Kit:
+        """This kit over a fixed list of passages instead of a collection: every search finds them, in their order."""
+        return replace(self, retriever=_Given(list(passages)), reranker=None, store=None)
+
+    async def close(self) -> None:
+        """Close models, people and collection."""
+        for model in {id(m): m for m in (self.model, self.agents_model) if m is not None}.values():
+            await model.close()
+        if self.people is not None:
+            await self.people.close()
+        if self.store is not None:
+            self.store.close()
+
+    async def __aenter__(self) -> Kit:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+@dataclass(frozen=True)
+class _Given:
+    passages: list[Passage]
+
+    async def search(self, query: str, k: int = 10, where: Where | None = None) -> list[Hit]:
+        return [Hit(passage=p, score=1 / rank) for rank, p in enumerate(self.passages[:k], 1)]
+
+
+async def open_kit(settings: Settings, collection: str | None = None, *, people: bool = True) -> Kit:
+    """A kit from settings: over `collection` (None: no retrieval), with the store of people unless it is not wanted.
+
+    Raises ConfigurationError for a model or embedder that cannot be had or was not the collection's, NotFoundError for
+    a collection that is not there.
+    """
+    kit = Kit(settings, embedder=open_embedder(settings), language=settings.language)
+    try:
+        kit.model = open_model(settings)
+        kit.agents_model = open_model(settings, settings.agents_model) if settings.agents_model else kit.model
+        if collection is not None:
+            await asyncio.to_thread(_open_collection, kit, collection)
+        if people:
+            kit.people = await open_people(settings)
+    except BaseException:
+        await kit.close()
+        raise
+    return kit
+
+
+def open_embedder(settings: Settings) -> Embedder:
+    """The embedder that the settings name. Raises ConfigurationError."""
+    from personable.embed import make_embedder
+
+    key = settings.model_key.get_secret_value() if settings.model_key else None
+    return make_embedder(settings.embedder, settings.embedder_url, key)
+
+
+def open_model(settings: Settings, name: str | None = None) -> LanguageModel | None:
+    """The language model `name` (default: the settings' main one), with its fallback; None for `quote`.
+
+    Raises ConfigurationError for an unknown name, a missing key or a missing library.
+    """
+    name = name or settings.model
+    if name == "quote":
+        return None
+    from personable.llm.fallback import FallbackModel
+    from personable.llm.making import make_model
+
+    def make(one: str) -> LanguageModel:
+        return make_model(
+            one,
+            url=settings.model_url,
+            key=settings.model_key.get_secret_value() if settings.model_key else None,
+            timeout=settings.model_timeout,
+            retries=settings.model_retries,
+            concurrency=settings.model_concurrency,
+            context=settings.model_context,
+            max_tokens=settings.max_tokens,
+            trusted=settings.model_trusted,
+        )
+
+    spare = settings.fallback_model
+    return make(name) if spare in (None, "quote", name) else FallbackModel(make(name), make(spare))
+
+
+async def open_people(settings: Settings) -> People:
+    """The store of people in the settings' home, made where it is not there yet. Raises DataError."""
+    from personable.people.store import People
+
+    settings.home.mkdir(parents=True, exist_ok=True)
+    return await People.open(settings.home / "people.db")
+
+
+def _open_collection(kit: Kit, name: str) -> None:
+    from personable.retrieval.corpus import open_collection
+    from personable.retrieval.hybrid import HybridRetriever
+    from personable.retrieval.rerank import make_reranker
+
+    collection = open_collection(kit.settings.home, name, embedder=kit.embedder)
+    kit.store, kit.language = collection.store, collection.store.language
+    kit.retriever = HybridRetriever(collection.store, kit.embedder)
+    kit.reranker = make_reranker(kit.settings.reranker, kit.embedder)

@@ -1,0 +1,169 @@
+"""`answer`: a person's question over a collection, after PersonaRAG (arXiv 2407.09394) with a real person.
+
+Question and person give a portrait; the gate says how much it counts; passages are found and fused; agents post notes
+side by side; what they ask for is searched again; the cognitive agent writes from draft, digest and passages; the guard
+lets each sentence pass or not; the board is stored. At most three model steps follow each other, where the published order has twelve.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from dataclasses import replace
+from time import monotonic
+from typing import Any
+
+from personable.agent import Agent
+from personable.board import Board
+from personable.errors import ModelError, UsageError
+from personable.guard import Guard
+from personable.kit import Kit
+from personable.notes import (
+    AnswerNote,
+    DraftNote,
+    FeedbackNote,
+    OrderNote,
+    PortraitNote,
+    QueriesNote,
+    QuestionNote,
+    SessionNote,
+)
+from personable.pipelines.answer_agents import side_by_side
+from personable.pipelines.asking import digest, make_crew, reply_prompt
+from personable.pipelines.budget import Budget, Plan
+from personable.pipelines.crew import Crew
+from personable.pipelines.finding import find, listed, search_again
+from personable.pipelines.gate import gate
+from personable.pipelines.knowing import remember, see_person
+from personable.pipelines.replying import NOT_FOUND, Writer, Written, quote_reply, write_reply
+from personable.types import Answer, Passage, Question
+
+LONGEST_QUESTION = 200_000
+"""Characters. Longer questions are refused; a model's own limit may be lower and is met by quoting instead."""
+
+
+async def answer(
+    kit: Kit, question: Question, *, board: Board | None = None, without: Collection[str] = (), keep: bool = True
+) -> Answer:
+    """Answer `question` for its person from the kit's collection; the whole story stands on `board`.
+
+    `without` names agents to leave out (an ablation). With `keep`, answer and board are stored with the person. Raises
+    UsageError for an empty or immense question, NotFoundError for an unknown person, and ConfigurationError without a
+    collection. A model that fails does not raise: the answer is then quoted, and says so in `degraded`.
+    """
+    if not question.text.strip() or len(question.text) > LONGEST_QUESTION:
+        raise UsageError(
+            f"a question has 1 to {LONGEST_QUESTION} characters; this one has {len(question.text.strip())}"
+        )
+    board = board or Board()
+    try:
+        return await _answer(kit, question, board, Budget.of(kit.settings), without, keep)
+    finally:
+        board.close()
+
+
+async def _answer(
+    kit: Kit, question: Question, board: Board, budget: Budget, without: Collection[str], keep: bool
+) -> Answer:
+    board.post("person", QuestionNote(question=question))
+    person = await see_person(kit, question, board)
+    strength = _gate(question, person, board)
+    hits = (await find(kit, question, person, strength, board))[: kit.settings.passages]
+    board.post("retriever", listed("fused", question.text, hits, text=True))
+    passages = [hit.passage for hit in hits]
+
+    crew = make_crew(kit, board, budget, question, person, passages, without)
+    await crew.run(_agents(kit, crew.plan), "answer/agents")
+    extra = await search_again(kit, _queries(board), passages, board)
+    written = await _reply(kit, question, passages, extra, strength, crew, budget)
+
+    result = _result(kit, question, board, person, strength, written, crew, budget)
+    board.post("cognitive", AnswerNote(answer=result))
+    if keep:
+        await remember(kit, question, board, result)
+    return result
+
+
+def _gate(question: Question, person: PortraitNote, board: Board) -> float:
+    note = gate(question.text, person, question.dial if question.person else "off")
+    board.post("gate", note, score=note.strength)
+    return note.strength
+
+
+def _agents(kit: Kit, plan: Plan) -> list[Agent[Any]]:
+    agents = side_by_side(kit.similar if kit.embedder else None, kit.settings.quote_words, kit.language)
+    if plan == "numeric":  # the reply is itself quoted: a draft would say the same
+        return [agent for agent in agents if agent.writes is not DraftNote]
+    return agents
+
+
+def _queries(board: Board) -> list[str]:
+    note = board.latest(QueriesNote)
+    return note.queries if note else []
+
+
+async def _reply(
+    kit: Kit,
+    question: Question,
+    passages: list[Passage],
+    extra: list[Passage],
+    strength: float,
+    crew: Crew,
+    budget: Budget,
+) -> Written:
+    """The cognitive step: written by the model and checked; without a model, or where nothing stands, quoted."""
+    board = crew.board
+    if crew.desk is not None and crew.plan != "numeric" and kit.model is not None:
+        writer = Writer(board, [*passages, *extra], kit.settings.answer_words)
+        try:
+            async with asyncio.timeout_at(budget.deadline()):
+                await digest(crew)
+                desk = replace(crew.desk, model=kit.model)
+                guard = Guard(writer.passages, question.text, kit.language)
+                prompt = reply_prompt(kit, board, desk, extra, len(passages))
+                await write_reply(writer, guard, desk, prompt, kit.settings.max_tokens)
+        except (ModelError, TimeoutError) as error:
+            crew.fail("cognitive", error)
+        if writer.written.found or writer.written.declined:
+            return writer.written
+        crew.decide("reply", "quoted", "nothing that the model wrote is supported by the passages")
+        crew.degraded.append("reply: nothing that the model wrote is supported by the passages; quoted instead")
+    note = board.latest(OrderNote)
+    order = note.order if note else range(1, len(passages) + 1)
+    ranked = [passages[number - 1] for number in order]
+    weights = [1 + strength * (len(ranked) - place) / len(ranked) for place in range(len(ranked))]
+    writer = Writer(board, [*ranked, *extra], kit.settings.quote_words)
+    await quote_reply(kit, writer, question.text, weights + [1.0] * len(extra))
+    return writer.written
+
+
+def _result(
+    kit: Kit,
+    question: Question,
+    board: Board,
+    person: PortraitNote,
+    strength: float,
+    written: Written,
+    crew: Crew,
+    budget: Budget,
+) -> Answer:
+    if not written.found:
+        board.say(NOT_FOUND)
+    session, feedback = board.latest(SessionNote), board.latest(FeedbackNote)
+    return Answer(
+        id=board.id,
+        question=question.text,
+        text=written.text if written.found else NOT_FOUND,
+        found=written.found,
+        citations=written.citations,
+        person=question.person,
+        used=[*person.statements, *person.withheld] if strength > 0 else [],
+        strength=strength,
+        ask=feedback.ask if feedback else "",
+        suggestions=session.next_questions if session else [],
+        degraded=crew.degraded + (["reply: cut at its length limit"] if written.cut else []),
+        model=kit.model.name if kit.model else "quote",
+        tokens=board.tokens,
+        calls=board.calls,
+        seconds=round(monotonic() - budget.started, 4),
+    )

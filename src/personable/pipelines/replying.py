@@ -1,0 +1,158 @@
+"""Writing the reply: sentence by sentence through the guard, with citations numbered as they appear."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from pydantic import BaseModel
+
+from personable.agent import Desk, cost_of
+from personable.board import Board
+from personable.errors import ModelOutputError
+from personable.guard import Checked, Guard, place, split_reply, unmarked
+from personable.kit import Kit
+from personable.llm.base import Prompt, Reply
+from personable.llm.quote import Quotation, quote
+from personable.notes import GuardNote, ReplyNote, Verdict
+from personable.text import words
+from personable.types import Citation, Passage
+
+NOT_FOUND = "Not found in your documents."
+
+
+@dataclass
+class Written:
+    """A reply as it left: checked text and its citations; `found` once anything left, `cut` if something had to stay
+    behind for length, `declined` if the model itself said that the passages hold no answer."""
+
+    text: str = ""
+    citations: list[Citation] = field(default_factory=list)
+    found: bool = False
+    cut: bool = False
+    declined: bool = False
+
+
+@dataclass
+class Writer:
+    """Collects checked sentences: numbers their citations from 1 as they appear and passes them on to the board."""
+
+    board: Board
+    passages: list[Passage]
+    limit: int
+    written: Written = field(default_factory=Written)
+    verdicts: list[Verdict] = field(default_factory=list)
+    _numbers: dict[int, int] = field(default_factory=dict)
+    _said: set[str] = field(default_factory=set)
+    _words: int = 0
+
+    def take(self, checked: Checked) -> bool:
+        """Add a sentence, unless it was said already. Returns False when no more fits into the length limit."""
+        key = " ".join(words(checked.text))
+        if not key or key in self._said:
+            self.verdicts.append(checked.verdict)
+            return True
+        size = len(words(checked.text))
+        if self._words and self._words + size > self.limit:
+            self.verdicts.append(checked.verdict.model_copy(update={"action": "removed", "reason": "over the length"}))
+            self.written.cut = True
+            return False
+        self._said.add(key)
+        self._words += size
+        self.verdicts.append(checked.verdict)
+        marks = "".join(f"[{self._number(passage)}]" for passage in checked.verdict.passages)
+        self._add(place(checked.text, marks))
+        return True
+
+    def quote(self, quotation: Quotation) -> None:
+        """Add quoted sentences, each with a citation of its own that opens at the right place."""
+        for quoted in quotation.sentences:
+            passage = self.passages[quoted.passage]
+            number = len(self.written.citations) + 1
+            self.written.citations.append(
+                _citation(number, passage, passage.start + quoted.start, passage.start + quoted.end, quoted.text)
+            )
+            self._add(place(" ".join(unmarked(quoted.text).split()), f"[{number}]"))
+
+    def _number(self, passage: int) -> int:
+        if passage not in self._numbers:
+            self._numbers[passage] = len(self.written.citations) + 1
+            cited = self.passages[passage - 1]
+            end = cited.start + len(cited.text)
+            self.written.citations.append(_citation(self._numbers[passage], cited, cited.start, end, ""))
+        return self._numbers[passage]
+
+    def _add(self, text: str) -> None:
+        gap = " " if self.written.text else ""
+        self.written.text += gap + text
+        self.written.found = True
+        self.board.say(gap + text)
+
+
+def _citation(number: int, passage: Passage, start: int, end: int, text: str) -> Citation:
+    return Citation(
+        number=number,
+        passage_id=passage.id,
+        source=passage.source,
+        title=passage.title,
+        start=start,
+        end=end,
+        quote=text,
+    )
+
+
+async def quote_reply(kit: Kit, writer: Writer, question: str, weights: list[float]) -> None:
+    """The numeric reply: the best sentences of the passages, quoted; `weights` are the person's, one a passage."""
+    quotation = await asyncio.to_thread(
+        quote,
+        question,
+        writer.passages,
+        similar=kit.similar if kit.embedder else None,
+        max_words=kit.settings.quote_words,
+        weights=weights,
+        language=kit.language,
+    )
+    if quotation.found:
+        writer.quote(quotation)
+    text = writer.written.text if quotation.found else NOT_FOUND
+    writer.board.post("cognitive", ReplyNote(text=text), score=round(quotation.score, 4))
+
+
+async def write_reply(writer: Writer, guard: Guard, desk: Desk, prompt: Prompt, max_tokens: int) -> None:
+    """The model's reply, streamed: each sentence leaves when the guard has let it pass. Raises ModelError."""
+    reply: Reply[BaseModel] | None = None
+    pending, more = "", True
+    try:
+        async with aclosing(desk.model.stream(prompt, max_tokens)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Reply):
+                    reply = piece
+                    break
+                pending += piece
+                *complete, pending = split_reply(pending) or [pending]
+                more = more and _take_all(complete, guard, writer)
+        if more:
+            _take_all(split_reply(pending), guard, writer)
+    finally:
+        writer.board.post("guard", GuardNote(verdicts=writer.verdicts))
+    if reply is None:
+        raise ModelOutputError(f"model {desk.model.name!r} ended its stream without a reply")
+    writer.board.post("cognitive", ReplyNote(text=reply.text), cost=cost_of(reply, prompt))
+    writer.written.cut = writer.written.cut or bool(reply.cut)
+
+
+def says_not_found(sentence: str) -> bool:
+    """Whether a model's sentence is the agreed one for "the passages hold no answer"."""
+    return words(NOT_FOUND) == words(sentence)[: len(words(NOT_FOUND))]
+
+
+def _take_all(complete: list[str], guard: Guard, writer: Writer) -> bool:
+    for sentence in complete:
+        if says_not_found(sentence):
+            writer.verdicts.append(Verdict(sentence=sentence, action="kept", reason="says that nothing was found"))
+            writer.written.declined = True
+            continue
+        if not writer.take(guard.check(sentence)):
+            return False
+    return True

@@ -22,7 +22,8 @@ class Store:
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
-        self._writer = engine.execution_options(writes=True)
+        self._snapshots = engine.execution_options(begin="BEGIN")
+        self._writer = engine.execution_options(begin="BEGIN IMMEDIATE")
 
     @classmethod
     async def open(cls, where: str | Path) -> Self:
@@ -44,20 +45,26 @@ class Store:
         await self._engine.dispose()
 
     @asynccontextmanager
-    async def _read(self) -> AsyncIterator[AsyncConnection]:
-        try:
-            async with self._engine.connect() as connection:
-                yield connection
-        except DBAPIError as error:
-            raise failure(self._engine.url, error) from error
+    async def _read(self, snapshot: bool = False) -> AsyncIterator[AsyncConnection]:
+        """A connection for one query, or with `snapshot` for several that see the same moment."""
+        async with self._translated(), (self._snapshots if snapshot else self._engine).connect() as connection:
+            yield connection
 
     @asynccontextmanager
     async def _write(self) -> AsyncIterator[AsyncConnection]:
+        async with self._translated(), self._writer.begin() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def _translated(self) -> AsyncIterator[None]:
         try:
-            async with self._writer.begin() as connection:
-                yield connection
+            yield
         except DBAPIError as error:
             raise failure(self._engine.url, error) from error
+        except UnicodeEncodeError as error:
+            raise UsageError(
+                "an id or a text holds half a surrogate pair, which cannot be stored; remove it"
+            ) from error
 
     async def _known(self, connection: AsyncConnection, person: str, lock: bool = False) -> Person:
         """The person; with `lock`, other writers about this person wait (SQLite lets only one write anyway)."""
@@ -80,9 +87,9 @@ def mine(table: Table, person: str, id: str) -> ColumnElement[bool]:
     return (table.c.person == person) & (table.c.id == id)
 
 
-def values(row: Row[Any], *without: str) -> dict[str, Any]:
-    """A row as the fields of a value: without the database's own columns and those named."""
-    return {name: value for name, value in row._mapping.items() if name != "row" and name not in without}
+def fields(table: Table, *without: str) -> Select[Any]:
+    """A query for the columns that are fields of a value: without the database's own and those named."""
+    return select(*(column for column in table.c if column.name not in ("row", "sameness", *without)))
 
 
 def one_of(options: Any, value: Any, what: str) -> Any:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, event, inspect, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from personable.errors import ConfigurationError, DataError, MissingExtraError
@@ -63,6 +63,8 @@ def address(where: str | Path) -> URL:
 def failure(url: URL, error: DBAPIError) -> DataError:
     """What a driver's error means, in a sentence: the store, the reason and what to do."""
     reason = str(error.orig)
+    if isinstance(error, IntegrityError):
+        return DataError(f"nothing was stored: an id is taken, or its person was erased meanwhile ({reason})")
     place = url.database if url.drivername.startswith("sqlite") else url.render_as_string(hide_password=True)
     hint = {
         "database is locked": "another process is writing for long; try again",
@@ -90,16 +92,17 @@ def _set_up(connection: Any, _record: object) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    # A writer takes the lock at once: one that read first could not wait for another writer, only fail.
-    writes = connection.get_execution_options().get("writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    # A single query needs no transaction. A writer takes the lock at once: one that read first could not wait for
+    # another writer, only fail.
+    if begin := connection.get_execution_options().get("begin"):
+        connection.exec_driver_sql(begin)
 
 
 async def _migrate(engine: AsyncEngine) -> None:
     async with engine.connect() as connection:
         if await connection.run_sync(_version) == HEAD:
             return
-    async with engine.execution_options(writes=True).begin() as connection:
+    async with engine.execution_options(begin="BEGIN IMMEDIATE").begin() as connection:
         await connection.run_sync(_upgrade)
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from personable.people import schema
-from personable.people.base import Store, mine, values
+from personable.people.base import Store, fields, mine
 from personable.people.checks import checked_id, checked_text
 from personable.people.events import Event, Turn, now
 from personable.people.statements import new_id
@@ -35,14 +35,16 @@ class HistoryStore(Store):
 
     async def events(self, person: str, session: str | None = None, limit: int = 200) -> list[Event]:
         """The last `limit` events of the person, or of one of their sessions, in the order of their times."""
+        async with self._read() as connection:
+            return await self._events(connection, person, session, limit)
+
+    async def _events(self, connection: AsyncConnection, person: str, session: str | None, limit: int) -> list[Event]:
         table = schema.events
         wanted = table.c.person == person
         if session is not None:
             wanted &= table.c.session == session
-        query = select(table).where(wanted).order_by(table.c.time.desc(), table.c.row.desc()).limit(limit)
-        async with self._read() as connection:
-            rows = await self._rows(connection, person, query)
-        return [Event(**values(row)) for row in reversed(rows)]
+        query = fields(table).where(wanted).order_by(table.c.time.desc(), table.c.row.desc()).limit(limit)
+        return [Event(**row._mapping) for row in reversed(await self._rows(connection, person, query))]
 
     async def open_session(self, person: str, session: str | None = None) -> str:
         """Open a session, or go on with the person's session of that id; returns its id."""
@@ -54,12 +56,14 @@ class HistoryStore(Store):
 
     async def turns(self, person: str, session: str, limit: int = 3) -> list[Turn]:
         """The last `limit` turns of the person's session, oldest first; none for a session that is not theirs."""
+        async with self._read() as connection:
+            return await self._turns(connection, person, session, limit)
+
+    async def _turns(self, connection: AsyncConnection, person: str, session: str, limit: int) -> list[Turn]:
         table = schema.turns
         own = (table.c.person == person) & (table.c.session == session)
-        query = select(table).where(own).order_by(table.c.number.desc()).limit(limit)
-        async with self._read() as connection:
-            rows = await self._rows(connection, person, query)
-        return [Turn(**values(row, "person")) for row in reversed(rows)]
+        query = fields(table, "person").where(own).order_by(table.c.number.desc()).limit(limit)
+        return [Turn(**row._mapping) for row in reversed(await self._rows(connection, person, query))]
 
     async def add_turn(self, person: str, session: str, question: str, answer: str, answer_id: str = "") -> Turn:
         """Add a turn at the end of the person's session, which is opened where it is new."""

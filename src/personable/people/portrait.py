@@ -25,7 +25,7 @@ Similar = Callable[[str, Sequence[str]], Iterable[SupportsFloat]]
 HALF_LIFE_DAYS = 30.0
 """An event counts half as much after this many days: last month still shows, last year is gone."""
 
-EVENTS = 200
+EVENTS = 100
 """Events looked at, the latest: at the half-life above older ones would hardly move the order."""
 
 TURNS = 3
@@ -98,18 +98,16 @@ async def portrait(
     dial = question.dial
     if question.person is None:
         return Portrait(dial=dial)
-    person = await people.get(question.person)
+    person, statements, events, turns = await people.recall(
+        question.person, question.session, events=EVENTS, turns=TURNS
+    )
     dial = "off" if "off" in (dial, person.dial) else person.dial if dial == "auto" else dial
     if dial == "off":
         return Portrait(person=person.id, name=person.name, dial=dial)
-    moment = at or now()
-    held = [one for one in await people.statements(person.id, ended=True) if one.holds(moment)]
-    seen = await people.events(person.id, limit=EVENTS)
-    session = question.session
-    turns = await people.turns(person.id, session, TURNS) if session is not None else []
-    clicks = _clicks(await people.events(person.id, session, EVENTS)) if session is not None else []
-    past = [event for event in seen if session is None or event.session != session]
-    found = interests(past, moment)
+    moment, session = at or now(), question.session
+    held = [one for one in statements if one.holds(moment)]
+    clicks = _clicks(event for event in events if session is not None and event.session == session)
+    found = interests((event for event in events if session is None or event.session != session), moment)
     open_to_model = [one for one in held if may_leave(one, remote)]
     full = Portrait(
         person=person.id,
@@ -196,7 +194,7 @@ def _subject(event: Event) -> str:
     return (" ".join(named.split()) or event.item or event.passage or "").strip()
 
 
-def _clicks(events: Sequence[Event]) -> list[str]:
+def _clicks(events: Iterable[Event]) -> list[str]:
     names = [_subject(event) for event in events if event.kind == "click"]
     return list(dict.fromkeys(name for name in reversed(names) if name))[:CLICKS][::-1]
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Row, delete, insert, select, update
+from sqlalchemy import delete, insert, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from personable.errors import NotFoundError, UsageError
 from personable.people import schema
-from personable.people.base import Store, mine, one_of, values
+from personable.people.base import Store, fields, mine, one_of
 from personable.people.checks import checked_statement, checked_text, utc
 from personable.people.events import now
 from personable.people.statements import Kind, Source, State, Statement, guess_kind, new_id, sameness
@@ -65,8 +64,9 @@ class StatementStore(Store):
     async def _keep(self, connection: AsyncConnection, new: Statement) -> Statement:
         table, key = schema.statements, sameness(new.text)
         same = (table.c.person == new.person) & (table.c.sameness == key)
-        rows = (await connection.execute(select(table).where(same).order_by(table.c.row))).all()
-        first = next((old for old in map(_read_statement, rows) if old.valid_to is None or old.holds(now())), None)
+        rows = (await connection.execute(fields(table).where(same).order_by(table.c.row))).all()
+        stored = [Statement(**row._mapping) for row in rows]
+        first = next((old for old in stored if old.valid_to is None or old.valid_to > now()), None)
         if first is None:
             await connection.execute(insert(table).values(sameness=key, **new.model_dump()))
             return new
@@ -79,13 +79,18 @@ class StatementStore(Store):
         self, person: str, states: Sequence[State] = ("confirmed",), *, ended: bool = False
     ) -> list[Statement]:
         """The person's statements in these states, oldest first; with `ended` also those that no longer hold."""
+        async with self._read() as connection:
+            return await self._statements(connection, person, states, ended)
+
+    async def _statements(
+        self, connection: AsyncConnection, person: str, states: Sequence[State], ended: bool
+    ) -> list[Statement]:
         table = schema.statements
         wanted = (table.c.person == person) & table.c.state.in_(states)
         if not ended:
             wanted &= table.c.valid_to.is_(None) | (table.c.valid_to > now())
-        async with self._read() as connection:
-            rows = await self._rows(connection, person, select(table).where(wanted).order_by(table.c.row))
-        return [_read_statement(row) for row in rows]
+        rows = await self._rows(connection, person, fields(table).where(wanted).order_by(table.c.row))
+        return [Statement(**row._mapping) for row in rows]
 
     async def confirm(self, person: str, statement: str) -> Statement:
         """Confirm a statement by its id. Raises NotFoundError when this person has none with that id."""
@@ -111,12 +116,8 @@ class StatementStore(Store):
 
     async def _statement(self, connection: AsyncConnection, person: str, statement: str) -> Statement:
         await self._known(connection, person, lock=True)
-        query = select(schema.statements).where(mine(schema.statements, person, statement))
+        query = fields(schema.statements).where(mine(schema.statements, person, statement))
         row = (await connection.execute(query)).first()
         if row is None:
             raise NotFoundError(f"person {person!r} has no statement {statement!r}; list them to see their ids")
-        return _read_statement(row)
-
-
-def _read_statement(row: Row[Any]) -> Statement:
-    return Statement(**values(row, "sameness"))
+        return Statement(**row._mapping)

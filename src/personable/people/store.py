@@ -9,10 +9,11 @@ from sqlalchemy import ColumnElement, Row, delete, insert, select, text, update
 
 from personable.errors import DataError, NotFoundError
 from personable.people import schema
-from personable.people.base import one_of, values
+from personable.people.base import fields, one_of
 from personable.people.checks import checked_id, checked_line, checked_text
 from personable.people.events import Kept, now
 from personable.people.history_store import HistoryStore
+from personable.people.memory import Memory
 from personable.people.person import Person, Receipt
 from personable.people.statement_store import StatementStore
 from personable.types import Dial
@@ -93,21 +94,33 @@ class People(StatementStore, HistoryStore):
         return await self._answer(answer_id)
 
     async def _answer(self, answer_id: str, *conditions: ColumnElement[bool]) -> Kept:
-        query = select(schema.answers).where(schema.answers.c.id == answer_id, *conditions)
+        query = fields(schema.answers).where(schema.answers.c.id == answer_id, *conditions)
         async with self._read() as connection:
             row = (await connection.execute(query)).first()
         if row is None:
             raise NotFoundError(f"no answer {answer_id!r} is kept for this person; check its id and the person")
-        return Kept(**values(row))
+        return Kept(**row._mapping)
+
+    async def recall(self, person: str, session: str | None = None, *, events: int = 100, turns: int = 3) -> Memory:
+        """What is remembered about the person at one moment: the latest `events`, the last `turns` of `session`."""
+        async with self._read(snapshot=True) as connection:
+            return Memory(
+                person=await self._known(connection, person),
+                statements=await self._statements(connection, person, ("confirmed",), ended=True),
+                events=await self._events(connection, person, None, events),
+                turns=[] if session is None else await self._turns(connection, person, session, turns),
+            )
 
     async def export(self, person: str) -> dict[str, Any]:
         """Everything held about the person, as JSON values: `person` and one list for each table."""
-        async with self._read() as connection:
+        async with self._read(snapshot=True) as connection:
             known = await self._known(connection, person)
             held: dict[str, Any] = {"format": 1, "person": known.model_dump(mode="json")}
             for table in sorted(schema.OWNED, key=lambda table: table.name):
                 order = [table.c.row] if "row" in table.c else [table.c.opened, table.c.id]
-                rows = await connection.execute(select(table).where(table.c.person == person).order_by(*order))
+                rows = await connection.execute(
+                    fields(table, "person").where(table.c.person == person).order_by(*order)
+                )
                 held[table.name] = [_plain(row) for row in rows]
         return held
 
@@ -127,10 +140,9 @@ class People(StatementStore, HistoryStore):
         # SQLite's write-ahead log still holds what was erased until it is folded into the file.
         if self._engine.dialect.name == "sqlite":
             async with self._read() as connection:
-                await connection.rollback()
                 await connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
 
 
 def _plain(row: Row[Any]) -> dict[str, Any]:
-    held = values(row, "person", "sameness")
-    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in held.items()}
+    pairs = row._mapping.items()
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in pairs}

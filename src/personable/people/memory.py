@@ -1,0 +1,18 @@
+"""What is remembered about a person at one moment: what a portrait is drawn from."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from personable.people.events import Event, Turn
+from personable.people.person import Person
+from personable.people.statements import Statement
+
+
+class Memory(NamedTuple):
+    """The person, every confirmed statement, the latest events and the last turns of a session, oldest first each."""
+
+    person: Person
+    statements: list[Statement]
+    events: list[Event]
+    turns: list[Turn]

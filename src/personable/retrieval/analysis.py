@@ -8,6 +8,8 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
+from personable.retrieval.stopwords import without_function_words
+
 LONGEST = 64
 """Characters of a term; what is longer is an encoded blob, not a word."""
 
@@ -38,14 +40,19 @@ def _word() -> re.Pattern[str]:
 _ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
 
 
+def _words(text: str) -> list[str]:
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
+    return _word().findall(unicodedata.normalize("NFKC", text).casefold())
+
+
 class Analyser:
     """Terms of a text in `language` (ISO 639-1): Unicode words, compatibility forms unified, case folded, stemmed where
     Snowball knows the language, accents folded after stemming (the stemmer needs them, a hurried reader omits them).
 
     Chinese, Japanese, Korean, Thai and their like become single characters and pairs of neighbours. Apostrophes:
     English drops a possessive 's and closes up (don't, dont); other languages part there (l'acqua: l, acqua). Stop
-    words stay: BM25 gives them almost no weight, a list would lose names made of them, and every language needs its
-    own.
+    words are indexed (a list at indexing time would lose names made of them for good) and left out of queries.
     """
 
     def __init__(self, language: str) -> None:
@@ -58,11 +65,11 @@ class Analyser:
 
     def joined(self, text: str) -> str:
         """The terms with single spaces between them: what a whitespace tokenizer gets."""
-        if text.isascii():
-            found = _ASCII_WORD.findall(text.lower())
-        else:
-            found = _word().findall(unicodedata.normalize("NFKC", text).casefold())
-        return " ".join(map(self._stems.__getitem__, found))
+        return " ".join(map(self._stems.__getitem__, _words(text)))
+
+    def content(self, text: str) -> list[str]:
+        """The terms without those of function words, unless there are no others: what a query is about."""
+        return " ".join(map(self._stems.__getitem__, without_function_words(_words(text), self.language))).split()
 
 
 class _Stems(dict[str, str]):

@@ -115,7 +115,7 @@ class Database:
         documents: Mapping[str, str | None],
         passages: Iterable[tuple[int, Passage]],
     ) -> None:
-        """In one transaction: drop the rows `gone`, set digests of documents (None drops one), add passages as new rows."""
+        """One transaction: drop the rows `gone`, set documents' digests (None drops one), add passages as new rows."""
         with self._transaction() as writer:
             for row in gone.tolist():
                 (meta,) = writer.execute("SELECT meta FROM passage WHERE row = ?", (row,)).fetchone()

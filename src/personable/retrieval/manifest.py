@@ -25,7 +25,7 @@ class Manifest(Value):
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Raises NotFoundError without a collection, DataError for a damaged one, ConfigurationError for a new one."""
+    """Raises NotFoundError without one, DataError if it is damaged, ConfigurationError for another format."""
     path = folder / "manifest.json"
     if not path.is_file():
         raise NotFoundError(f"no collection at {folder}; make one with `personable index PATH`")

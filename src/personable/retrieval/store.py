@@ -16,10 +16,16 @@ from personable.errors import DataError, NotFoundError, UsageError
 from personable.retrieval.database import Database
 from personable.retrieval.dense import DenseIndex
 from personable.retrieval.manifest import check_manifest, read_manifest, write_manifest
-from personable.retrieval.sparse import Ranked, SparseIndex
+from personable.retrieval.sparse import SparseIndex
 from personable.types import Hit, Passage, Where
 
 T = TypeVar("T")
+
+Candidate = tuple[int, float, dict[str, float]]
+"""Row id, score, and the features that its hit will carry."""
+
+Find = Callable[[int, NDArray[np.int64] | None], list[Candidate]]
+"""At most how many, and among which rows (None: all) → candidates, best first; fewer only if there are no more."""
 
 
 def embedded_text(passage: Passage) -> str:
@@ -135,24 +141,24 @@ class PassageStore:
         """Ascending row ids that match the filter (on metadata, `document` and `source`); None where there is none."""
         return self._database.matching(where) if where else None
 
-    def search(self, find: Callable[[int, NDArray[np.int64] | None], Ranked], k: int, where: Where | None) -> list[Hit]:
+    def search(self, find: Find, k: int, where: Where | None) -> list[Hit]:
         """The best `k` that exist of what `find(limit, allowed rows)` returns, all from one state of the collection."""
 
         def look() -> list[Hit]:
             allowed, limit = self.rows(where), k
             while True:
-                rows, scores = find(limit, allowed)
-                held = self._database.passages(rows.tolist())
+                found = find(limit, allowed)
+                held = self._database.passages([row for row, _, _ in found[:limit]])
                 hits = [
-                    Hit(passage=held[row], score=score)
-                    for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
+                    Hit(passage=held[row], score=score, features=features)
+                    for row, score, features in found[:limit]
                     if row in held
                 ]
-                if len(hits) >= k or len(rows) < limit:
-                    return hits[:k]
+                if len(hits) >= k or len(found) < limit:
+                    return hits
                 limit *= 2  # some rows are of a commit under way, or of one just replaced
 
-        return self._steady(look)
+        return self._steady(look) if k > 0 else []
 
     def __len__(self) -> int:
         return self._database.count()

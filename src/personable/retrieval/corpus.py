@@ -1,0 +1,172 @@
+"""Collections: named folders of passages under `<home>/collections/`, made and kept up to date by indexing files."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from personable.embed import Embedder
+from personable.errors import NotFoundError, UsageError
+from personable.retrieval.folder import search
+from personable.retrieval.indexing import IndexRun
+from personable.retrieval.ledger import Entry, Ledger
+from personable.retrieval.report import IndexOptions, IndexReport, Progress
+from personable.retrieval.store import PassageStore
+
+__all__ = [
+    "Collection",
+    "IndexOptions",
+    "IndexReport",
+    "Progress",
+    "delete_collection",
+    "list_collections",
+    "open_collection",
+]
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?")
+
+
+class Collection:
+    """An open collection. `store` holds its passages; close it after use, or use it in a `with` statement.
+
+    Document ids are paths relative to the indexed folder (`guides/install.md`; POSIX separators), or the records' own;
+    passage ids are `<document id>#<n>`. Where two files claim one id, the later one is led by its folders' names.
+    """
+
+    def __init__(self, name: str, folder: Path, store: PassageStore, new: bool = False) -> None:
+        self.name = name
+        self.folder = folder
+        self.store = store
+        self._new, self._closed = new, False
+
+    def index(
+        self,
+        paths: Sequence[Path],
+        options: IndexOptions | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> IndexReport:
+        """Make the collection mirror the files at and below `paths`; documents from elsewhere stay as they are.
+
+        A file or record that cannot be read is reported, and the rest is indexed; where nothing can be read at all the
+        collection stays as it was. A killed run is taken up by the next. Raises DataError for a path that is not there
+        or holds no file that can be read, ModelError where embedding fails (what was stored until then stays; open the
+        collection again to go on).
+        """
+        found = search(paths)
+        with closing(self._ledger()) as ledger:
+            run = IndexRun(self.store, ledger, options or IndexOptions(), progress)
+            try:
+                return run.run(found)
+            except BaseException:
+                ledger.save()
+                self.close()  # and with it forget what is half done
+                raise
+
+    def remove(self, target: str) -> int:
+        """Take out a document (by its id) or all that came from a file or folder (by its path); how many documents.
+
+        They come back when their file is indexed again. Raises NotFoundError.
+        """
+        with closing(self._ledger()) as ledger:
+            path = Path(target).expanduser().resolve()
+            files = [entry.path for entry in ledger.entries() if entry.path.is_relative_to(path)]
+            owner = ledger.owner(target)
+            gone = [target] if owner else [document for file in files for document in ledger.documents(file)]
+            if not gone:
+                raise NotFoundError(f"collection {self.name!r} holds no document or path {target!r}")
+            if owner:
+                entry = ledger.entry(owner)
+                ledger.enter(Entry(owner, entry.name if entry else None, ""))
+                ledger.save()
+            for document in gone:
+                self.store.drop(document)
+            self.store.commit()
+            for document in gone:
+                ledger.disown(document)
+            for file in files if not owner else []:
+                ledger.forget(file)
+            ledger.save()
+        return len(gone)
+
+    def close(self) -> None:
+        """Let go of it. A collection that was made just now and stayed empty is deleted again."""
+        if not self._closed:
+            self._closed = True
+            unused = self._new and not len(self.store)
+            self.store.close()
+            if unused:
+                shutil.rmtree(self.folder)
+
+    def _ledger(self) -> Ledger:
+        return Ledger(self.folder / "files.sqlite")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_collection(
+    home: Path,
+    name: str,
+    *,
+    language: str | None = None,
+    embedder: Embedder | None = None,
+    write: bool = False,
+    create: bool = False,
+) -> Collection:
+    """Open a collection, to search it or (`write`) to change it; `create` opens it to change it, there already or not.
+
+    `language` is its own, or "en" for a new one, where it is not given.
+
+    Raises NotFoundError that names the collections there are, UsageError for a name that cannot be one, and what
+    `PassageStore` raises for a language or embedder that it was not made with.
+    """
+    folder = _folder(home, name)
+    if not create and not (folder / "manifest.json").exists():
+        raise NotFoundError(_missing(home, name))
+    new = not (folder / "manifest.json").exists()
+    store = PassageStore(folder, language=language, embedder=embedder, write=write or create)
+    return Collection(name, folder, store, new)
+
+
+def list_collections(home: Path) -> list[str]:
+    """Names of the collections under `home`, sorted."""
+    base = home / "collections"
+    if not base.is_dir():
+        return []
+    return sorted(
+        place.name for place in base.iterdir() if (place / "manifest.json").is_file() and _NAME.fullmatch(place.name)
+    )
+
+
+def delete_collection(home: Path, name: str) -> None:
+    """Delete a collection with its passages, vectors and files. Raises NotFoundError and UsageError."""
+    folder = _folder(home, name)
+    if not folder.is_dir():
+        raise NotFoundError(_missing(home, name))
+    grave = folder.with_name(f".{name}.deleted")
+    shutil.rmtree(grave, ignore_errors=True)
+    folder.rename(grave)  # at once for everybody else, also where deleting is then interrupted
+    shutil.rmtree(grave)
+
+
+def _folder(home: Path, name: str) -> Path:
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} cannot name a collection: letters, digits, '-', '_' and '.', at most 64, beginning with a letter or digit"
+        )
+    return home / "collections" / name
+
+
+def _missing(home: Path, name: str) -> str:
+    there = list_collections(home)
+    known = f"there are: {', '.join(there)}" if there else "there are none yet"
+    return f"no collection {name!r}; {known}; make it with: personable index PATH --into {name}"

@@ -1,0 +1,149 @@
+"""A file of text: what its bytes are, in which encoding, opened plainly or through gzip."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import hashlib
+import io
+import re
+import zlib
+from pathlib import Path
+from typing import IO, cast
+
+from personable.errors import UnreadableFileError
+
+_CHUNK = 1 << 20
+_SAMPLE = 1 << 16
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark is the beginning of this one
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
+_DECLARED = re.compile(rb"<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
+_MULTIBYTE = re.compile(r"[^\x00-\x7f\ufffd]")
+
+
+class TextFile:
+    """One file on disk. `name` is its path without `.gz`; `position` how many of its bytes were read so far."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.packed = path.suffix.lower() == ".gz"
+        self.name = path.with_suffix("") if self.packed else path
+        self._raw: IO[bytes] | None = None
+
+    @property
+    def kind(self) -> str:
+        """The suffix that says how to read this file, lower case, with its dot: `.txt` of `Notes.TXT.gz`."""
+        return self.name.suffix.lower()
+
+    @property
+    def position(self) -> int:
+        return self._raw.tell() if self._raw is not None and not self._raw.closed else 0
+
+    def open(self) -> IO[bytes]:
+        """The file's bytes, unpacked. Raises UnreadableFileError."""
+        try:
+            self._raw = self.path.open("rb")
+        except OSError as error:
+            raise UnreadableFileError(f"cannot open {self.path}: {error.strerror or error}") from error
+        return cast(IO[bytes], gzip.GzipFile(fileobj=self._raw)) if self.packed else self._raw
+
+    def digest(self) -> str:
+        """sha256 (hex) of the bytes on disk, read in pieces. Raises UnreadableFileError."""
+        try:
+            with self.path.open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise UnreadableFileError(f"cannot read {self.path}: {error.strerror or error}") from error
+
+    def encoding(self) -> str:
+        """The encoding of this text, found by reading all of it once in pieces.
+
+        In this order: its byte order mark, UTF-8 where every byte is valid, what an HTML or XML head declares, UTF-8
+        with some broken bytes, and the best guess of charset-normalizer. The platform's default plays no part.
+        Raises UnreadableFileError for a binary file and a damaged archive.
+        """
+        try:
+            with self.open() as file:
+                head = file.read(_SAMPLE)
+                for mark, name in _BOMS:
+                    if head.startswith(mark):
+                        return name
+                self._refuse_binary(head)
+                broken = _first_broken(head, file)
+        except (OSError, EOFError, zlib.error) as error:
+            raise self._damaged(error) from error
+        return "utf-8" if broken is None else _legacy(head, broken)
+
+    def text(self) -> io.TextIOWrapper:
+        """The file as a stream of text with plain line ends. A byte that cannot be decoded becomes U+FFFD."""
+        encoding = self.encoding()
+        return io.TextIOWrapper(cast(io.BufferedReader, self.open()), encoding, errors="replace")
+
+    def whole(self, limit: int) -> str:
+        """All of the text. Raises UnreadableFileError where it is longer than `limit` characters."""
+        try:
+            with self.text() as file:
+                text = file.read(limit + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise self._damaged(error) from error
+        if len(text) > limit:
+            raise UnreadableFileError(
+                f"{self.path} is longer than {limit:,} characters, too long to read at once; split it"
+            )
+        return text
+
+    def _damaged(self, error: Exception) -> UnreadableFileError:
+        return UnreadableFileError(f"{self.path} is damaged or not a gzip archive: {error}")
+
+    def _refuse_binary(self, head: bytes) -> None:
+        controls = len(head) - len(head.translate(None, _CONTROL))
+        if b"\0" in head or controls > len(head) // 20:
+            raise UnreadableFileError(
+                f"{self.path} holds binary data, not text; give it the suffix of its real format, or leave it out"
+            )
+
+
+def _first_broken(head: bytes, rest: IO[bytes]) -> bytes | None:
+    """The piece with the first bytes that are not UTF-8, or None where all are."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    piece = head
+    while piece:
+        try:
+            decoder.decode(piece)
+        except UnicodeDecodeError as error:
+            # Error offsets count from the bytes that the decoder kept back of the last piece, at most three.
+            return piece[max(0, error.start - _SAMPLE // 2) : error.start + _SAMPLE // 2]
+        piece = rest.read(_CHUNK)
+    try:
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return head[-_SAMPLE:]
+    return None
+
+
+def _legacy(head: bytes, broken: bytes) -> str:
+    from charset_normalizer import from_bytes
+
+    declared = _DECLARED.search(head[:4096])
+    if declared:
+        name = declared.group(1).decode("ascii", "replace")
+        if not name.lower().startswith(("utf-8", "utf8")) and _known(name):
+            return name
+    as_utf8 = broken.decode("utf-8", "replace")
+    if len(_MULTIBYTE.findall(as_utf8)) > as_utf8.count("\ufffd"):
+        return "utf-8"
+    best = from_bytes(broken).best()
+    return best.encoding if best is not None else "utf-8"
+
+
+def _known(name: str) -> bool:
+    try:
+        return codecs.lookup(name)._is_text_encoding
+    except LookupError:
+        return False

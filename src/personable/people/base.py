@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Self, get_args
 
-from sqlalchemy import ColumnElement, Row, Select, Table, select
+from sqlalchemy import ColumnElement, Row, Select, Table, bindparam, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -15,6 +15,9 @@ from personable.errors import NotFoundError, UsageError
 from personable.people import schema
 from personable.people.database import failure, open_engine
 from personable.people.person import Person
+
+# Queries that are asked often are built once: building one costs as much as running it.
+_PERSON = select(schema.people).where(schema.people.c.id == bindparam("person"))
 
 
 class Store:
@@ -68,15 +71,17 @@ class Store:
 
     async def _known(self, connection: AsyncConnection, person: str, lock: bool = False) -> Person:
         """The person; with `lock`, other writers about this person wait (SQLite lets only one write anyway)."""
-        query = select(schema.people).where(schema.people.c.id == person)
-        row = (await connection.execute(query.with_for_update() if lock else query)).first()
+        query = _PERSON.with_for_update() if lock else _PERSON
+        row = (await connection.execute(query, {"person": person})).first()
         if row is None:
             raise NotFoundError(f"there is no person {person!r}; make one with: personable person add ID")
         return Person(**row._mapping)
 
-    async def _rows(self, connection: AsyncConnection, person: str, query: Select[Any]) -> Sequence[Row[Any]]:
-        """The rows of `query`; an unknown person is an error and not an empty answer."""
-        rows: Sequence[Row[Any]] = (await connection.execute(query)).all()
+    async def _rows(
+        self, connection: AsyncConnection, query: Select[Any], person: str, **given: Any
+    ) -> Sequence[Row[Any]]:
+        """The rows of `query` for `person`; an unknown person is an error and not an empty answer."""
+        rows: Sequence[Row[Any]] = (await connection.execute(query, {"person": person, **given})).all()
         if not rows:
             await self._known(connection, person)
         return rows

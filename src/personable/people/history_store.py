@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import bindparam, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from personable.people import schema
@@ -13,6 +13,21 @@ from personable.people.base import Store, fields, mine
 from personable.people.checks import checked_id, checked_text
 from personable.people.events import Event, Turn, now
 from personable.people.statements import new_id
+
+_EVENT, _TURN = schema.events.c, schema.turns.c
+_EVENTS = (
+    fields(schema.events)
+    .where(_EVENT.person == bindparam("person"))
+    .order_by(_EVENT.time.desc(), _EVENT.row.desc())
+    .limit(bindparam("limit"))
+)
+_SESSION_EVENTS = _EVENTS.where(_EVENT.session == bindparam("session"))
+_TURNS = (
+    fields(schema.turns, "person")
+    .where(_TURN.person == bindparam("person"), _TURN.session == bindparam("session"))
+    .order_by(_TURN.number.desc())
+    .limit(bindparam("limit"))
+)
 
 
 class HistoryStore(Store):
@@ -39,12 +54,9 @@ class HistoryStore(Store):
             return await self._events(connection, person, session, limit)
 
     async def _events(self, connection: AsyncConnection, person: str, session: str | None, limit: int) -> list[Event]:
-        table = schema.events
-        wanted = table.c.person == person
-        if session is not None:
-            wanted &= table.c.session == session
-        query = fields(table).where(wanted).order_by(table.c.time.desc(), table.c.row.desc()).limit(limit)
-        return [Event(**row._mapping) for row in reversed(await self._rows(connection, person, query))]
+        query = _EVENTS if session is None else _SESSION_EVENTS
+        given = {"limit": limit} if session is None else {"limit": limit, "session": session}
+        return [Event(**row._mapping) for row in reversed(await self._rows(connection, query, person, **given))]
 
     async def open_session(self, person: str, session: str | None = None) -> str:
         """Open a session, or go on with the person's session of that id; returns its id."""
@@ -60,10 +72,8 @@ class HistoryStore(Store):
             return await self._turns(connection, person, session, limit)
 
     async def _turns(self, connection: AsyncConnection, person: str, session: str, limit: int) -> list[Turn]:
-        table = schema.turns
-        own = (table.c.person == person) & (table.c.session == session)
-        query = fields(table, "person").where(own).order_by(table.c.number.desc()).limit(limit)
-        return [Turn(**row._mapping) for row in reversed(await self._rows(connection, person, query))]
+        rows = await self._rows(connection, _TURNS, person, session=session, limit=limit)
+        return [Turn(**row._mapping) for row in reversed(rows)]
 
     async def add_turn(self, person: str, session: str, question: str, answer: str, answer_id: str = "") -> Turn:
         """Add a turn at the end of the person's session, which is opened where it is new."""

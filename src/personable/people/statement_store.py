@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import delete, insert, update
+from sqlalchemy import bindparam, delete, insert, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from personable.errors import NotFoundError, UsageError
@@ -14,6 +14,14 @@ from personable.people.base import Store, fields, mine, one_of
 from personable.people.checks import checked_statement, checked_text, utc
 from personable.people.events import now
 from personable.people.statements import Kind, Source, State, Statement, guess_kind, new_id, sameness
+
+_IS = schema.statements.c
+_ALL = (
+    fields(schema.statements)
+    .where(_IS.person == bindparam("person"), _IS.state.in_(bindparam("states", expanding=True)))
+    .order_by(_IS.row)
+)
+_UNENDED = _ALL.where(_IS.valid_to.is_(None) | (_IS.valid_to > bindparam("now")))
 
 
 class StatementStore(Store):
@@ -85,11 +93,9 @@ class StatementStore(Store):
     async def _statements(
         self, connection: AsyncConnection, person: str, states: Sequence[State], ended: bool
     ) -> list[Statement]:
-        table = schema.statements
-        wanted = (table.c.person == person) & table.c.state.in_(states)
-        if not ended:
-            wanted &= table.c.valid_to.is_(None) | (table.c.valid_to > now())
-        rows = await self._rows(connection, person, fields(table).where(wanted).order_by(table.c.row))
+        query = _ALL if ended else _UNENDED
+        given = {} if ended else {"now": now()}
+        rows = await self._rows(connection, query, person, states=list(states), **given)
         return [Statement(**row._mapping) for row in rows]
 
     async def confirm(self, person: str, statement: str) -> Statement:

@@ -65,7 +65,9 @@ def _text(score: Callable[[str], float | None]) -> Scores:
 
 
 def _passages(k: int) -> Scores:
-    def scores(records: Sequence[Record]) -> list[float]:
+    def scores(records: Sequence[Record]) -> list[float | None]:
+        if not any(record.outcome.passages for record in records):
+            return [None] * len(records)  # a system that reads no passages
         texts = [[passage.text for passage in record.outcome.passages] for record in records]
         pairs = zip(texts, records, strict=True)
         return [float(metrics.passage_contains(found, record.answers, k)) for found, record in pairs]

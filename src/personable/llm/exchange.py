@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from personable.llm.base import Prompt, Reply
-from personable.llm.settling import Raw, form
+from personable.llm.form import form
+from personable.llm.settling import Raw
 from personable.text import tokens
 from personable.types import Tokens
 
@@ -54,12 +55,11 @@ def piece(event: ModelResponseStreamEvent) -> str:
     return ""
 
 
-def reply(response: ModelResponse, name: str, *, priced: bool) -> Raw:
-    """The response as a reply; `priced` False when the provider's list prices do not apply."""
+def reply(response: ModelResponse, name: str, price: float | None) -> Raw:
+    """The response as a reply; `price` in US dollars."""
     usage = response.usage
     used = Tokens(prompt=usage.input_tokens, cached=usage.cache_read_tokens, completion=usage.output_tokens)
     cut = "length" if response.finish_reason == "length" else ""
-    price = cost(response) if priced else None
     return Reply[BaseModel](text=response.text or "", model=name, tokens=used, cost=price, cut=cut)
 
 

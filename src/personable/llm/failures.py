@@ -35,34 +35,26 @@ def explained(error: Exception, name: str, where: str, key_from: str) -> ModelEr
     from pydantic_ai import exceptions as raised
 
     said = _said(error)
-    match error:
-        case raised.ModelTimeoutError():
-            return ModelTimeoutError(f"model {name!r} at {where} did not answer in time")
-        case raised.ModelConnectionError():
-            return ModelError(
-                f"cannot reach model {name!r} at {where} ({said}); is the server running, the address right?"
-            )
-        case raised.ModelContextWindowExceededError():
-            return too_long(name, said)
-        case raised.ModelRequestRejectedError() if _TOO_LONG.search(said):
-            return too_long(name, said)
-        case raised.ModelAuthenticationError():
-            return ModelRefusedError(f"model {name!r} at {where} refused the key: {said}; check {key_from}")
-        case raised.ModelNotFoundError():
-            return ModelRefusedError(f"there is no model {name!r} at {where}: {said}; check its name and the address")
-        case raised.ModelQuotaExceededError():
-            return ModelRefusedError(f"the account for model {name!r} has no quota or credit left: {said}")
-        case raised.ModelRateLimitError():
-            return ModelError(
-                f"model {name!r} takes no more requests for now: {said}; try later or lower the concurrency"
-            )
-        case raised.ContentFilterError():
-            return ModelRefusedError(f"the provider's content filter blocked the answer of model {name!r}: {said}")
-        case raised.ModelRequestRejectedError():
-            return ModelRefusedError(f"model {name!r} at {where} refused the request: {said}")
-        case raised.UnexpectedModelBehavior():
-            return ModelOutputError(f"{where} did not answer model {name!r}'s request as such a server does: {said}")
-    return ModelError(f"model {name!r} at {where} failed: {said}")
+    if isinstance(error, raised.ModelContextWindowExceededError) or (
+        isinstance(error, raised.ModelRequestRejectedError) and _TOO_LONG.search(said)
+    ):
+        return too_long(name, said)
+    model = f"model {name!r}"
+    known: list[tuple[type[Exception], type[ModelError], str]] = [
+        (raised.ModelTimeoutError, ModelTimeoutError, f"{model} at {where} did not answer in time"),
+        (raised.ModelConnectionError, ModelError, f"cannot reach {model} at {where} ({said}); is the address right?"),
+        (raised.ModelAuthenticationError, ModelRefusedError, f"{where} refused the key: {said}; check {key_from}"),
+        (raised.ModelNotFoundError, ModelRefusedError, f"{where} has no {model}: {said}; check name and address"),
+        (raised.ModelQuotaExceededError, ModelRefusedError, f"no quota or credit is left for {model}: {said}"),
+        (raised.ModelRateLimitError, ModelError, f"{model} takes no more requests now: {said}; try again later"),
+        (raised.ModelRequestRejectedError, ModelRefusedError, f"{model} at {where} refused the request: {said}"),
+        (raised.ContentFilterError, ModelRefusedError, f"the content filter of {model} blocked the answer: {said}"),
+        (raised.UnexpectedModelBehavior, ModelOutputError, f"{where} did not answer as a model server does: {said}"),
+    ]
+    for kind, ours, sentence in known:
+        if isinstance(error, kind):
+            return ours(sentence)
+    return ModelError(f"{model} at {where} failed: {said}")
 
 
 def too_long(name: str, said: str) -> ModelRefusedError:

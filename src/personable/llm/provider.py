@@ -48,7 +48,7 @@ class Provider:
     `connect` makes pydantic-ai's model, once for each event loop; `where` is the address for error messages;
     `key` is kept only to keep it out of them, `key_from` says where it is set. `temperature` None leaves that to the
     provider. `shows_schema`: it shows a JSON schema to the model, so the prompt need not. `marks_cache`: it wants to be
-    told what to cache. `priced`: list prices apply.
+    told what to cache. `priced`: list prices apply. `free`: it costs nothing.
     """
 
     connect: Callable[[], Model]
@@ -59,6 +59,7 @@ class Provider:
     shows_schema: bool = False
     marks_cache: bool = False
     priced: bool = False
+    free: bool = False
 
 
 class ProviderModel:
@@ -131,7 +132,7 @@ class ProviderModel:
                 response = await retried(once, self._limits.retries, deadline)
         except failures() as error:
             self._fail(error, made)
-        raw = exchange.reply(response, self.name, priced=self._provider.priced)
+        raw = exchange.reply(response, self.name, self._price(response))
         return raw.model_copy(update={"calls": made, "seconds": time.perf_counter() - began})
 
     async def _request(self, prompt: Prompt, output: type[BaseModel] | None, max_tokens: int | None) -> ModelResponse:
@@ -175,7 +176,8 @@ class ProviderModel:
                 if repetition(text) is not None:
                     yield trimmed(exchange.estimated(text, prompt, self.name))
                     return
-            yield trimmed(exchange.reply(stream.get(), self.name, priced=self._provider.priced))
+            response = stream.get()
+            yield trimmed(exchange.reply(response, self.name, self._price(response)))
 
     async def _open(self) -> Model:
         loop = asyncio.get_running_loop()
@@ -193,6 +195,9 @@ class ProviderModel:
         if self._provider.temperature is not None:
             settings["temperature"] = self._provider.temperature
         return settings
+
+    def _price(self, response: ModelResponse) -> float | None:
+        return exchange.cost(response) if self._provider.priced else 0.0 if self._provider.free else None
 
     def _check_room(self, prompt: Prompt, max_tokens: int | None) -> None:
         size = len((prompt.system + prompt.shared + prompt.task).encode("utf-8", "replace"))

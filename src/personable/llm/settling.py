@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from pydantic import BaseModel
 
@@ -75,21 +74,6 @@ def trimmed(reply: Raw) -> Raw:
     if at is None:
         return reply if text == reply.text else reply.model_copy(update={"text": text})
     return reply.model_copy(update={"text": text[:at].rstrip(), "cut": "repetition"})
-
-
-def form(output: type[BaseModel]) -> str:
-    """The form of `output` in words, for a model that does not see its JSON schema otherwise."""
-    schema = _without_titles(output.model_json_schema())
-    return "Answer with one JSON object and nothing else. Its JSON schema:\n" + json.dumps(schema, ensure_ascii=False)
-
-
-def _without_titles(schema: Any) -> Any:
-    if isinstance(schema, list):
-        return [_without_titles(part) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    kept = {name: part for name, part in schema.items() if name != "title" or not isinstance(part, str)}
-    return {name: _without_titles(part) for name, part in kept.items()}
 
 
 def _typed(reply: Raw, value: T, repaired: bool) -> Reply[T]:

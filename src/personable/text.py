@@ -55,5 +55,5 @@ def tokens(text: str) -> int:
     A byte-pair tokenizer spends about four bytes of English on a token; three is safe for other Latin scripts, and
     one token a character for Chinese, Japanese and Korean.
     """
-    cjk = len(_CJK.findall(text))
+    cjk = 0 if text.isascii() else len(_CJK.findall(text))
     return cjk + -(-(len(text.encode("utf-8", "replace")) - 3 * cjk) // 3)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic_core import PydanticSerializationError
 
 from personable.embed import Embedder, Vectors
 from personable.errors import DataError, NotFoundError, UsageError
@@ -73,6 +74,7 @@ class PassageStore:
         self._loaded = self._database.generation()
         self._reloading = Lock()
         self._put: dict[str, tuple[str, list[Passage]] | None] = {}
+        self._owners: dict[str, str] = {}  # passage id -> document, of what is buffered
         if write:
             self._heal()
 
@@ -91,15 +93,18 @@ class PassageStore:
                 raise DataError(f"passage {passage.id!r} belongs to {passage.document!r}, not to {document!r}")
             if passage.id in seen or self._taken(passage.id, document):
                 raise DataError(f"passage id {passage.id!r} of {document!r} is taken; ids are unique in a collection")
+            _check_text(passage)
             seen.add(passage.id)
-        self._put[document] = (
-            digest,
-            [passage.model_copy(update={"document": document}) for passage in kept],
-        )
+        self.drop(document)
+        self._put[document] = (digest, [passage.model_copy(update={"document": document}) for passage in kept])
+        self._owners.update(dict.fromkeys(seen, document))
 
     def drop(self, document: str) -> None:
         """Remove `document` and its passages at the next commit; an unknown one is no error."""
         self._writable()
+        earlier = self._put.get(document)
+        for passage in earlier[1] if earlier else ():
+            del self._owners[passage.id]
         self._put[document] = None
 
     def commit(self) -> None:
@@ -118,7 +123,7 @@ class PassageStore:
         gone = self._database.rows_of(self._put)
         self._index(numbered, vectors, np.empty(0, dtype=np.int64))
         self._database.publish(gone, {id: put and put[0] for id, put in self._put.items()}, numbered)
-        self._put = {}
+        self._put, self._owners = {}, {}
         if len(gone):
             self._index([], vectors[:0], gone)
 
@@ -237,7 +242,7 @@ class PassageStore:
 
     def _taken(self, passage: str, document: str) -> bool:
         """Whether another document holds this passage id once what is buffered is committed."""
-        if any(put and id != document and any(p.id == passage for p in put[1]) for id, put in self._put.items()):
+        if self._owners.get(passage, document) != document:
             return True
         owner = self._database.document_of(passage)
         return owner is not None and owner != document and owner not in self._put
@@ -245,6 +250,15 @@ class PassageStore:
     def _writable(self) -> None:
         if self._lock is None:
             raise UsageError(f"the collection at {self.folder} is open for reading only; open it with write=True")
+
+
+def _check_text(passage: Passage) -> None:
+    try:
+        passage.model_dump_json().encode()
+    except (UnicodeEncodeError, PydanticSerializationError) as error:
+        raise DataError(
+            f"passage {passage.id!r} holds text that is no Unicode ({error}); decode its file again"
+        ) from error
 
 
 def _lock(folder: Path) -> sqlite3.Connection:

@@ -1,0 +1,180 @@
+"""The store over SQLite: the contract, and what only a file can get wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import stat
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, inspect, text
+
+from personable.errors import ConfigurationError, DataError
+from personable.people import database, schema
+from personable.people.store import People
+from tests.contracts.people import PeopleContract, everything
+
+
+@pytest.fixture
+async def people(tmp_path: Path) -> AsyncIterator[People]:
+    async with await People.open(tmp_path / "people.db") as opened:
+        yield opened
+
+
+class TestSqlitePeople(PeopleContract):
+    pass
+
+
+WRITER = """
+import asyncio, sys
+from personable.people.store import People
+from personable.people.events import Event
+
+async def main(path, name, count):
+    async with await People.open(path) as people:
+        await people.add(name)
+        for n in range(count):
+            await people.tell(name, f"{name} says {n}")
+            await people.record(Event(person=name, kind="query", text=str(n)))
+            await people.add_turn(name, "s", str(n), "a")
+            print(n, flush=True)
+
+asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+"""
+
+
+def writer(path: Path, name: str, count: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", WRITER, str(path), name, str(count)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.slow
+async def test_processes_that_make_and_fill_one_store_at_once_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "people.db"
+    writers = {name: writer(path, name, 20) for name in ("ana", "bob", "eve")}
+    for process in writers.values():
+        _, complaint = await asyncio.to_thread(process.communicate)
+        assert process.returncode == 0, complaint
+    async with await People.open(path) as people:
+        for name in writers:
+            assert [one.text for one in await people.statements(name)] == [f"{name} says {n}" for n in range(20)]
+            assert len(await people.events(name)) == 20
+            assert [turn.number for turn in await people.turns(name, "s", 99)] == list(range(1, 21))
+
+
+@pytest.mark.slow
+async def test_a_killed_writer_leaves_a_whole_store(tmp_path: Path) -> None:
+    path = tmp_path / "people.db"
+    process = writer(path, "ana", 10_000)
+    assert process.stdout is not None
+    done = [await asyncio.to_thread(process.stdout.readline) for _ in range(5)]
+    process.kill()
+    await asyncio.to_thread(process.communicate)
+    assert done[-1] == "4\n"
+    async with await People.open(path) as people:
+        told, turns = len(await people.statements("ana")), await people.turns("ana", "s", 99_999)
+        assert 5 <= len(turns) <= told <= len(turns) + 1
+        assert [turn.number for turn in turns] == list(range(1, len(turns) + 1))
+
+
+async def test_what_was_written_is_there_after_opening_again(tmp_path: Path) -> None:
+    path = tmp_path / "some folder" / "people 👩‍🔬.db"
+    async with await People.open(path) as people:
+        await people.add("ana")
+        await people.tell("ana", "I like tea")
+        before = await everything(people)
+    async with await People.open(f"sqlite:///{path}") as people:
+        assert await everything(people) == before
+
+
+def test_opening_a_store_at_the_newest_schema_does_not_load_alembic(tmp_path: Path) -> None:
+    path = tmp_path / "people.db"
+    code = (
+        "import asyncio, sys\nfrom personable.people.store import People\n"
+        "async def main():\n    await (await People.open(sys.argv[1])).close()\n"
+        "asyncio.run(main())\nprint('alembic' in sys.modules)"
+    )
+    for loaded in ("True", "False"):
+        run = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
+        assert run.stdout.strip() == loaded
+
+
+def test_values_and_portrait_do_not_load_the_database_library() -> None:
+    code = "import sys, personable.people.portrait; print('sqlalchemy' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
+
+
+def test_head_is_the_newest_migration() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(Path(database.__file__).parent / "migrations"))
+    assert ScriptDirectory.from_config(config).get_heads() == [schema.HEAD]
+
+
+async def test_the_migrations_make_the_tables_of_the_schema(people: People, tmp_path: Path) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path / 'people.db'}")
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, schema.metadata) == []
+        for table in schema.metadata.tables.values():
+            made = {tuple(key["constrained_columns"]) for key in inspect(connection).get_foreign_keys(table.name)}
+            assert made == {tuple(key.column_keys) for key in table.foreign_key_constraints}
+    engine.dispose()
+
+
+async def test_a_store_of_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "people.db"
+    await (await People.open(path)).close()
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(ConfigurationError, match=r"'9999'.*upgrade Personable"):
+        await People.open(path)
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == "9999"
+    engine.dispose()
+
+
+async def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "people.db"
+    path.write_text("not a database at all, but somebody's notes " * 50)
+    before = path.read_bytes()
+    with pytest.raises(DataError, match=r"people\.db failed: file is not a database; name another file"):
+        await People.open(path)
+    assert path.read_bytes() == before
+
+
+async def test_a_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=str(tmp_path)):
+        await People.open(tmp_path)
+
+
+@pytest.mark.parametrize("where", ["mysql://host/db", "sqlite://", "sqlite:///:memory:", "://", "nonsense://x"])
+async def test_an_address_that_makes_no_sense_is_refused(where: str) -> None:
+    with pytest.raises(ConfigurationError):
+        await People.open(where)
+
+
+async def test_only_the_owner_may_read_the_file(people: People, tmp_path: Path) -> None:
+    await people.add("ana")
+    for file in tmp_path.glob("people.db*"):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+async def test_nothing_erased_or_forgotten_stays_in_the_files(people: People, tmp_path: Path) -> None:
+    await people.add("ana")
+    await people.add("bob")
+    await people.tell("bob", "I stay here")
+    for n in range(200):
+        await people.tell("ana", f"canary-{n} " + "x" * 500)
+    await people.erase("ana")
+    files = b"".join(file.read_bytes() for file in tmp_path.glob("people.db*"))
+    assert b"canary-" not in files
+    assert b"I stay here" in files

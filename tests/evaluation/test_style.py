@@ -31,6 +31,7 @@ def test_sentence_length_by_hand() -> None:
     assert style.sentence_length("The cat sat down. It was very warm today.") == 4.5
 
 
+@pytest.mark.slow  # textstat reads a whole dictionary
 def test_syllables_by_hand() -> None:
     assert style.syllables("The beautiful cat sat.") == (1 + 3 + 1 + 1) / 4
 

@@ -58,7 +58,7 @@ def _tokens(result: Result) -> float:
 
 
 def _label(axes: Axes, points: list[tuple[float, float]], names: list[str]) -> None:
-    """Write names beside their dots; one that would cover another or a dot is moved up and tied to its dot by a line."""
+    """Write names beside their dots; one that would cover something is moved up and tied to its dot by a line."""
     axes.figure.canvas.draw()
     dots = [axes.transData.transform(point) for point in points]
     taken: list[tuple[float, float, float]] = [(x - 6, x + 6, y) for x, y in dots]

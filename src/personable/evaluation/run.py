@@ -17,7 +17,16 @@ K = TypeVar("K")
 _FATAL = (ConfigurationError, ModelRefusedError)
 """Nothing else would go better with the next question: the run stops here and can be gone on with."""
 
-_FAILURES = (PersonableError, OSError, ValueError, LookupError, TypeError, RuntimeError)
+_FAILURES = (
+    PersonableError,
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    ArithmeticError,
+    RuntimeError,
+    ExceptionGroup,
+)
 """What the content of one question can bring about in a system: recorded, and the run goes on."""
 
 
@@ -108,10 +117,19 @@ async def _ask(system: System[K], kit: K, row: Row) -> Outcome:
     try:
         outcome = await system(row, kit)
         outcome.model_dump_json()  # what cannot be written down (a lone surrogate) is this question's failure
-    except _FATAL:
-        raise
     except _FAILURES as error:
-        outcome = Outcome(error=f"{type(error).__name__}: {error}")
+        cause = _cause(error)
+        if isinstance(cause, _FATAL):
+            raise cause from error
+        outcome = Outcome(error=f"{type(cause).__name__}: {cause}")
     if outcome.seconds is None:
         outcome = outcome.model_copy(update={"seconds": time.monotonic() - began})
     return outcome
+
+
+def _cause(error: Exception) -> Exception:
+    """The error itself; of a task group's errors the first that stops a run, else the first."""
+    if not isinstance(error, ExceptionGroup):
+        return error
+    causes = [_cause(inner) for inner in error.exceptions]
+    return next((cause for cause in causes if isinstance(cause, _FATAL)), causes[0])

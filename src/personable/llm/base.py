@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -69,7 +69,7 @@ class LanguageModel(Protocol):
     async def write(self, prompt: Prompt, output: type[T] | None = None, max_tokens: int | None = None) -> Reply[T]:
         """Ask once. With `output`, the reply's `value` is a valid instance or ModelOutputError is raised."""
 
-    def stream(self, prompt: Prompt, max_tokens: int | None = None) -> AsyncIterator[str | Reply[BaseModel]]:
+    def stream(self, prompt: Prompt, max_tokens: int | None = None) -> AsyncGenerator[str | Reply[BaseModel]]:
         """Pieces of text as they come, then one final Reply that holds the whole text and the cost.
 
         Who stops early closes it (`contextlib.aclosing`); that ends the request at the provider too.

@@ -55,6 +55,19 @@ def piece(event: ModelResponseStreamEvent) -> str:
     return ""
 
 
+def ended(response: ModelResponse) -> ModelResponse:
+    """The response of a stream that came to its end.
+
+    A connection that is lost in the middle can look like an end. Raises pydantic-ai's ModelConnectionError when the
+    provider sent neither a finish reason nor a count of tokens.
+    """
+    from pydantic_ai.exceptions import ModelConnectionError
+
+    if "finish_reason" not in (response.provider_details or {}) and not response.usage.output_tokens:
+        raise ModelConnectionError(response.model_name or "", "the stream broke off before its end")
+    return response
+
+
 def reply(response: ModelResponse, name: str, price: float | None) -> Raw:
     """The response as a reply; `price` in US dollars."""
     usage = response.usage

@@ -42,7 +42,7 @@ def explained(error: Exception, name: str, where: str, key_from: str) -> ModelEr
     model = f"model {name!r}"
     known: list[tuple[type[Exception], type[ModelError], str]] = [
         (raised.ModelTimeoutError, ModelTimeoutError, f"{model} at {where} did not answer in time"),
-        (raised.ModelConnectionError, ModelError, f"cannot reach {model} at {where} ({said}); is the address right?"),
+        (raised.ModelConnectionError, ModelError, f"no connection to {model} at {where}: {said}; does it run there?"),
         (raised.ModelAuthenticationError, ModelRefusedError, f"{where} refused the key: {said}; check {key_from}"),
         (raised.ModelNotFoundError, ModelRefusedError, f"{where} has no {model}: {said}; check name and address"),
         (raised.ModelQuotaExceededError, ModelRefusedError, f"no quota or credit is left for {model}: {said}"),

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from pydantic import BaseModel
 
-from personable.errors import ModelError, ModelOutputError, ModelTimeoutError
+from personable.errors import ModelError, ModelTimeoutError
 from personable.llm import exchange
 from personable.llm.base import Prompt, Reply
 from personable.llm.failures import explained, hidden, refuses_schema, too_long
 from personable.llm.places import Places
 from personable.llm.repetition import repetition
 from personable.llm.retrying import retried
-from personable.llm.settling import Raw, settle, trimmed
+from personable.llm.settling import Raw, settle, trimmed, worded
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -75,6 +75,7 @@ class ProviderModel:
 
     async def write(self, prompt: Prompt, output: type[T] | None = None, max_tokens: int | None = None) -> Reply[T]:
         """Ask once; see LanguageModel. Retries, repair and waiting between them count towards the time limit."""
+        await self._open()
         async with self._places.one():
             deadline = asyncio.get_running_loop().time() + self._limits.timeout
 
@@ -85,6 +86,7 @@ class ProviderModel:
 
     async def stream(self, prompt: Prompt, max_tokens: int | None = None) -> AsyncGenerator[str | Raw]:
         """Pieces, then the reply; see LanguageModel. Asks again only as long as no piece was given out."""
+        await self._open()
         async with self._places.one():
             began, made = time.perf_counter(), 0
             deadline = asyncio.get_running_loop().time() + self._limits.timeout
@@ -106,9 +108,7 @@ class ProviderModel:
                             piece = await anext(pieces)
             except failures() as error:
                 self._fail(error, made)
-            if not piece.text.strip():
-                self._fail(ModelOutputError(f"model {self.name!r} wrote nothing"), made)
-            yield piece.model_copy(update={"calls": made, "seconds": time.perf_counter() - began})
+            yield worded(piece.model_copy(update={"calls": made, "seconds": time.perf_counter() - began}))
 
     async def close(self) -> None:
         """Close the connections; a model that is asked again opens new ones."""
@@ -176,7 +176,7 @@ class ProviderModel:
                 if repetition(text) is not None:
                     yield trimmed(exchange.estimated(text, prompt, self.name))
                     return
-            response = stream.get()
+            response = exchange.ended(stream.get())
             yield trimmed(exchange.reply(response, self.name, self._price(response)))
 
     async def _open(self) -> Model:
@@ -212,8 +212,6 @@ class ProviderModel:
             raised: ModelError = ModelTimeoutError(
                 f"model {self.name!r} at {where} did not answer within {limit:g} s; raise model_timeout or ask for less"
             )
-        elif isinstance(error, ModelError):
-            raised = error
         else:
             raised = explained(error, self.name, where, self._provider.key_from)
         raised.calls = made

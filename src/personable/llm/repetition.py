@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-WINDOW = 4000
+from collections.abc import Iterator
+
+LONGEST_UNIT = 800
 LEAST_REPEATED = 240
 LEAST_TIMES = 4
+PROBE = 12
 
 
 def repetition(text: str) -> int | None:
-    """The offset where `text` begins to end in one unit said over and over, None when it does not.
+    """The offset from which `text` only says its end again and again, None when it does not.
 
-    A unit (1 to 800 characters) said at least four times in a row and 240 characters long together counts; the first
-    saying stands before the offset. Looks only at the last 4,000 characters, so a stream may ask after every piece.
+    A unit (1 to 800 characters) said at least four times in a row, 240 characters long together, counts; its first
+    saying stands before the offset. Cheap enough to ask after every piece of a stream.
     """
-    tail = text[-WINDOW:].rstrip()
-    end = len(text[-WINDOW:]) - len(tail)
-    for size in _unit_sizes(tail):
-        begin = len(tail) - size
-        while begin >= size and tail[begin - size : begin] == tail[begin : begin + size]:
+    text = text.rstrip()
+    for size in _unit_sizes(text):
+        begin = len(text) - size
+        while begin >= size and text.startswith(text[begin : begin + size], begin - size):
             begin -= size
-        repeated = len(tail) - begin
+        repeated = len(text) - begin
         if repeated >= LEAST_REPEATED and repeated >= LEAST_TIMES * size:
-            return len(text) - end - repeated + size
+            return begin + size
     return None
 
 
-def _unit_sizes(tail: str) -> list[int]:
-    """Distances at which the last characters come again: the only sizes that a repeated unit can have."""
-    probe = tail[-12:]
-    sizes, at = [], len(tail) - len(probe)
-    while (at := tail.rfind(probe, 0, at + len(probe) - 1)) >= 0:
-        size = len(tail) - len(probe) - at
-        if size > WINDOW // LEAST_TIMES:
-            break
-        sizes.append(size)
-    return sizes
+def _unit_sizes(text: str) -> Iterator[int]:
+    """Distances at which the last characters stood before: the only sizes that a repeated unit can have."""
+    if len(text) < LEAST_REPEATED:
+        return
+    last = at = len(text) - PROBE
+    while (at := text.rfind(text[last:], max(0, last - LONGEST_UNIT), at + PROBE - 1)) >= 0:
+        yield last - at

@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from personable.errors import ModelError, ModelTimeoutError
 from personable.llm.base import Prompt, Reply
 from personable.llm.places import Places
-from personable.llm.settling import settle, trimmed
+from personable.llm.settling import settle, trimmed, worded
 from personable.text import tokens
 from personable.types import Tokens
 
@@ -59,10 +59,10 @@ class ScriptedModel:
         async with self._places.one():
             return await settle(ask, prompt, output)
 
-    async def stream(self, prompt: Prompt, max_tokens: int | None = None) -> AsyncIterator[str | Reply[BaseModel]]:
+    async def stream(self, prompt: Prompt, max_tokens: int | None = None) -> AsyncGenerator[str | Reply[BaseModel]]:
         """The next line word by word, then its reply."""
         async with self._places.one():
-            reply = trimmed(await self._answer(prompt, None, max_tokens))
+            reply = worded(trimmed(await self._answer(prompt, None, max_tokens)))
         for word in re.findall(r"\S+\s*|\s+", reply.text):
             yield word
         yield reply

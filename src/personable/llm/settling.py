@@ -27,9 +27,7 @@ async def settle(ask: Ask, prompt: Prompt, output: type[T] | None) -> Reply[T]:
     """
     first = trimmed(await ask(prompt))
     if output is None:
-        if not first.text.strip():
-            raise _failed(first, "it wrote nothing (max_tokens may be too low for a model that thinks first)")
-        return cast(Reply[T], first)
+        return cast(Reply[T], worded(first))
     try:
         value, mended = read(first.text, output)
         return _typed(first, value, mended)
@@ -55,6 +53,13 @@ async def settle(ask: Ask, prompt: Prompt, output: type[T] | None) -> Reply[T]:
     return _typed(both, value, True)
 
 
+def worded(reply: Raw) -> Raw:
+    """The reply itself. Raises ModelOutputError when it has no text."""
+    if not reply.text.strip():
+        raise _failed(reply, "it wrote nothing (max_tokens may be too low for a model that thinks first)")
+    return reply
+
+
 def again(prompt: Prompt, answer: str, wrong: str) -> Prompt:
     """The second request: the same beginning, then the task once more with the answer that was wrong and why."""
     shown = answer.strip()[:SHOWN] or "(nothing)"
@@ -77,17 +82,7 @@ def trimmed(reply: Raw) -> Raw:
 
 
 def _typed(reply: Raw, value: T, repaired: bool) -> Reply[T]:
-    return Reply[T](
-        text=reply.text,
-        value=value,
-        model=reply.model,
-        tokens=reply.tokens,
-        calls=reply.calls,
-        seconds=reply.seconds,
-        cost=reply.cost,
-        repaired=repaired,
-        cut=reply.cut,
-    )
+    return cast(Reply[T], reply.model_copy(update={"value": value, "repaired": repaired}))
 
 
 def _failed(reply: Raw, why: str) -> ModelOutputError:

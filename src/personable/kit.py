@@ -164,10 +164,13 @@ async def open_people(settings: Settings) -> People:
 
 def _open_collection(kit: Kit, name: str) -> None:
     from personable.retrieval.corpus import open_collection
-    from personable.retrieval.hybrid import HybridRetriever
+    from personable.retrieval.hybrid import HybridRetriever, SparseRetriever
     from personable.retrieval.rerank import make_reranker
 
     collection = open_collection(kit.settings.home, name, embedder=kit.embedder)
-    kit.store, kit.language = collection.store, collection.store.language
-    kit.retriever = HybridRetriever(collection.store, kit.embedder)
-    kit.reranker = make_reranker(kit.settings.reranker, kit.embedder)
+    kit.store, kit.language = collection.store, collection.store.manifest.language
+    kit.retriever = (
+        HybridRetriever(collection.store, kit.embedder) if kit.embedder else SparseRetriever(collection.store)
+    )
+    if kit.settings.reranker != "none":
+        kit.reranker = make_reranker(kit.settings.reranker)

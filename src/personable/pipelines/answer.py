@@ -2,7 +2,8 @@
 
 Question and person give a portrait; the gate says how much it counts; passages are found and fused; agents post notes
 side by side; what they ask for is searched again; the cognitive agent writes from draft, digest and passages; the guard
-lets each sentence pass or not; the board is stored. At most three model steps follow each other, where the published order has twelve.
+lets each sentence pass or not; the board is stored. At most three model steps follow each other, where the published
+order has twelve.
 """
 
 from __future__ import annotations
@@ -36,10 +37,13 @@ from personable.pipelines.finding import find, listed, search_again
 from personable.pipelines.gate import gate
 from personable.pipelines.knowing import remember, see_person
 from personable.pipelines.replying import NOT_FOUND, Writer, Written, quote_reply, write_reply
-from personable.types import Answer, Passage, Question
+from personable.types import Answer, Passage, Question, Used
 
 LONGEST_QUESTION = 200_000
 """Characters. Longer questions are refused; a model's own limit may be lower and is met by quoting instead."""
+
+PERSON_POWER = 6
+"""How steeply a quoted passage loses weight with its distance from the question as this person means it."""
 
 
 async def answer(
@@ -68,16 +72,18 @@ async def _answer(
     board.post("person", QuestionNote(question=question))
     person = await see_person(kit, question, board)
     strength = _gate(question, person, board)
-    hits = (await find(kit, question, person, strength, board))[: kit.settings.passages]
+    found, used = await find(kit, question, person, strength, board)
+    hits = found[: kit.settings.passages]
     board.post("retriever", listed("fused", question.text, hits, text=True))
     passages = [hit.passage for hit in hits]
+    weights = {hit.passage.id: hit.features.get("person", 1.0) ** (PERSON_POWER * strength) for hit in hits}
 
     crew = make_crew(kit, board, budget, question, person, passages, without)
     await crew.run(_agents(kit, crew.plan), "answer/agents")
     extra = await search_again(kit, _queries(board), passages, board)
-    written = await _reply(kit, question, passages, extra, strength, crew, budget)
+    written = await _reply(kit, question, passages, extra, weights, crew, budget)
 
-    result = _result(kit, question, board, person, strength, written, crew, budget)
+    result = _result(kit, question, board, used, strength, written, crew, budget)
     board.post("cognitive", AnswerNote(answer=result))
     if keep:
         await remember(kit, question, board, result)
@@ -107,7 +113,7 @@ async def _reply(
     question: Question,
     passages: list[Passage],
     extra: list[Passage],
-    strength: float,
+    weights: dict[str, float],
     crew: Crew,
     budget: Budget,
 ) -> Written:
@@ -131,9 +137,8 @@ async def _reply(
     note = board.latest(OrderNote)
     order = note.order if note else range(1, len(passages) + 1)
     ranked = [passages[number - 1] for number in order]
-    weights = [1 + strength * (len(ranked) - place) / len(ranked) for place in range(len(ranked))]
     writer = Writer(board, [*ranked, *extra], kit.settings.quote_words)
-    await quote_reply(kit, writer, question.text, weights + [1.0] * len(extra))
+    await quote_reply(kit, writer, question.text, [weights.get(passage.id, 1.0) for passage in writer.passages])
     return writer.written
 
 
@@ -141,7 +146,7 @@ def _result(
     kit: Kit,
     question: Question,
     board: Board,
-    person: PortraitNote,
+    used: list[Used],
     strength: float,
     written: Written,
     crew: Crew,
@@ -149,6 +154,7 @@ def _result(
 ) -> Answer:
     if not written.found:
         board.say(NOT_FOUND)
+    cited = {citation.title for citation in written.citations}
     session, feedback = board.latest(SessionNote), board.latest(FeedbackNote)
     return Answer(
         id=board.id,
@@ -157,10 +163,10 @@ def _result(
         found=written.found,
         citations=written.citations,
         person=question.person,
-        used=[*person.statements, *person.withheld] if strength > 0 else [],
+        used=used,
         strength=strength,
         ask=feedback.ask if feedback else "",
-        suggestions=session.next_questions if session else [],
+        suggestions=[one for one in session.next_questions if one not in cited] if session else [],
         degraded=crew.degraded + (["reply: cut at its length limit"] if written.cut else []),
         model=kit.model.name if kit.model else "quote",
         tokens=board.tokens,

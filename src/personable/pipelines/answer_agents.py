@@ -74,7 +74,7 @@ async def _session(reading: Reading) -> SessionNote:
     asked = " ".join(words(_asked(reading)))
     titles = dict.fromkeys(found.title.replace(" ?", "?") for found in reading[PassagesNote].found)
     nexts = [title for title in titles if title.endswith("?") and " ".join(words(title)) != asked]
-    return SessionNote(need=reading[PortraitNote].need, next_questions=nexts[:3])
+    return SessionNote(need=reading[PortraitNote].need, next_questions=nexts)
 
 
 def _few_questions(note: SessionNote, reading: Reading) -> SessionNote:

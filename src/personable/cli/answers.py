@@ -1,0 +1,155 @@
+"""`ask` and `chat`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from personable.cli.options import (
+    Collection,
+    Embedder,
+    Home,
+    Json,
+    Model,
+    ModelUrl,
+    print_json,
+    run,
+    settings,
+    the_collection,
+)
+
+if TYPE_CHECKING:
+    from personable.kit import Kit
+    from personable.settings import Settings
+    from personable.types import Question
+
+Person = Annotated[str | None, typer.Option("--person", "-p", help="Who asks; nobody in particular where not given.")]
+CHAT_HELP = "/trace shows the last answer's board, /quit ends"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(ask)
+    app.command()(chat)
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="The question; - reads it from standard input.")],
+    person: Person = None,
+    collection: Collection = None,
+    session: Annotated[str | None, typer.Option(help="Go on with the session of this name.")] = None,
+    dial: Annotated[str, typer.Option(help="How much the person counts: off, auto or on.")] = "auto",
+    compare: Annotated[bool, typer.Option("--compare", help="Show the plain answer beside the personal one.")] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Show the whole board.")] = False,
+    json: Json = False,
+    model: Model = None,
+    model_url: ModelUrl = None,
+    embedder: Embedder = None,
+    home: Home = None,
+) -> None:
+    """Answer a question for a person, with citations."""
+    text = sys.stdin.read() if question == "-" else question
+    asked = _question(text, person, session, dial)
+    conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
+    run(_ask(conf, asked, collection, compare=compare, trace=trace, json=json))
+
+
+def chat(
+    person: Person = None,
+    collection: Collection = None,
+    session: Annotated[str | None, typer.Option(help="Go on with the session of this name.")] = None,
+    model: Model = None,
+    model_url: ModelUrl = None,
+    embedder: Embedder = None,
+    home: Home = None,
+) -> None:
+    """Ask one question after the other in one session."""
+    conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
+    run(_chat(conf, collection, person, session))
+
+
+def _question(text: str, person: str | None, session: str | None, dial: str) -> Question:
+    from personable.errors import UsageError
+    from personable.types import Question
+
+    if not text.strip():
+        raise UsageError('the question is empty: personable ask "QUESTION"')
+    if dial not in ("off", "auto", "on"):
+        raise UsageError(f"--dial {dial}: it is off, auto or on")
+    text = text.strip().encode("utf-8", "replace").decode("utf-8")  # a shell may pass half a character on
+    return Question.model_validate({"text": text, "person": person, "session": session, "dial": dial})
+
+
+async def _ask(
+    conf: Settings, asked: Question, collection: str | None, *, compare: bool, trace: bool, json: bool
+) -> None:
+    from personable.cli.showing import console, show_answer, show_compared, show_trace
+    from personable.kit import open_kit
+    from personable.pipelines.answer import answer
+
+    async with await open_kit(conf, the_collection(conf.home, collection)) as kit:
+        if compare:
+            plain = await answer(kit, asked.model_copy(update={"dial": "off"}), keep=False)
+            personal = await answer(kit, asked)
+            if json:
+                print_json({"plain": plain.model_dump(mode="json"), "personal": personal.model_dump(mode="json")})
+            else:
+                show_compared("plain", plain, f"for {asked.person or 'a stranger'}", personal)
+            return
+        result, board = await _watched(kit, asked, quiet=json)
+        if json:
+            board_json = [post.model_dump(mode="json") for post in board.all()]
+            print_json(result.model_dump(mode="json") | ({"board": board_json} if trace else {}))
+            return
+        show_answer(result)
+        if trace:
+            show_trace(board)
+        console().print(f"[dim]answer {result.id}[/]", highlight=False)
+
+
+async def _watched(kit: Kit, asked: Question, quiet: bool):  # type: ignore[no-untyped-def]
+    """Answer while showing what is going on; the text appears sentence by sentence."""
+    import asyncio
+
+    from personable.board import Board
+    from personable.cli.showing import watch
+    from personable.pipelines.answer import answer
+
+    board = Board()
+    if quiet:
+        return await answer(kit, asked, board=board), board
+    watching = asyncio.create_task(watch(board.subscribe()))
+    try:
+        return await answer(kit, asked, board=board), board
+    finally:
+        await watching
+
+
+async def _chat(conf: Settings, collection: str | None, person: str | None, session: str | None) -> None:
+    import asyncio
+
+    from personable.cli.showing import console, show_sources, show_trace
+    from personable.kit import open_kit
+
+    async with await open_kit(conf, the_collection(conf.home, collection)) as kit:
+        if person is not None and kit.people is not None:
+            session = await kit.people.open_session(person, session)
+        console().print(f"[dim]{CHAT_HELP}[/]", highlight=False)
+        board = None
+        while (line := await asyncio.to_thread(_line)) is not None and line != "/quit":
+            if line == "/trace" and board is not None:
+                show_trace(board)
+            elif line.startswith("/"):
+                console().print(CHAT_HELP, markup=False, highlight=False)
+            elif line:
+                result, board = await _watched(kit, _question(line, person, session, "auto"), quiet=False)
+                show_sources(result)
+
+
+def _line() -> str | None:
+    try:
+        return input("> ").strip()
+    except EOFError:
+        return None

@@ -1,0 +1,137 @@
+"""`person …`: what is known about a person, and changing it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from personable.cli.options import Home, Json, print_json, run, settings
+
+if TYPE_CHECKING:
+    from personable.people.store import People
+    from personable.settings import Settings
+
+R = TypeVar("R")
+Id = Annotated[str, typer.Argument(help="The person's id.")]
+person = typer.Typer(help="What is known about a person, and changing it.", no_args_is_help=True, rich_markup_mode=None)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.add_typer(person, name="person")
+
+
+@person.command()
+def add(
+    id: Id,
+    name: Annotated[str, typer.Option(help="How to call them.")] = "",
+    dial: Annotated[str, typer.Option(help="How much they count: off, auto or on.")] = "auto",
+    json: Json = False,
+    home: Home = None,
+) -> None:
+    """Make a person."""
+    made = _with(settings(home=home), lambda people: people.add(id, name, dial))  # type: ignore[arg-type]
+    print_json(made) if json else print(f'{made.id} is known now; personable person tell {made.id} "…" says more')
+
+
+@person.command("list")
+def list_people(json: Json = False, home: Home = None) -> None:
+    """List everybody."""
+    found = _with(settings(home=home), lambda people: people.list())
+    if json:
+        print_json([one.model_dump(mode="json") for one in found])
+    else:
+        print("\n".join(f"{one.id}\t{one.name}" for one in found) or "nobody yet: personable person add ID")
+
+
+@person.command()
+def tell(
+    id: Id,
+    statement: Annotated[str, typer.Argument(help="One thing about them, in a sentence.")],
+    kind: Annotated[str | None, typer.Option(help="fact, preference, constraint or goal; guessed if left out.")] = None,
+    sensitive: Annotated[
+        bool | None, typer.Option("--sensitive/--not-sensitive", help="Sensitive ones never reach a remote model.")
+    ] = None,
+    json: Json = False,
+    home: Home = None,
+) -> None:
+    """Tell something about a person. What nobody classified counts as sensitive."""
+    told = _with(
+        settings(home=home),
+        lambda people: people.tell(id, statement, kind=kind, sensitive=sensitive),  # type: ignore[arg-type]
+    )
+    print_json(told) if json else print(f"{told.id}\t{told.kind}\t{told.text}")
+
+
+@person.command()
+def show(id: Id, json: Json = False, home: Home = None) -> None:
+    """Show what is known about a person: statements, also proposed ones, and the latest events."""
+
+    async def read(people: People) -> dict[str, Any]:
+        known = await people.get(id)
+        statements = await people.statements(id, states=("confirmed", "proposed"))
+        events = await people.events(id, limit=10)
+        return {
+            "person": known.model_dump(mode="json"),
+            "statements": [one.model_dump(mode="json") for one in statements],
+            "events": [one.model_dump(mode="json") for one in events],
+        }
+
+    held = _with(settings(home=home), read)
+    if json:
+        print_json(held)
+        return
+    print(f"{held['person']['id']}\t{held['person']['name']}\tdial {held['person']['dial']}")
+    for one in held["statements"]:
+        mark = "" if one["state"] == "confirmed" else f" (proposed, from: {one['cause']})"
+        print(f"  {one['id']}\t{one['kind']}\t{one['text']}{mark}")
+    for one in held["events"]:
+        print(f"  {one['time'][:19]}\t{one['kind']}\t{one['text']}")
+    if not held["statements"]:
+        print(f'  nothing is known yet: personable person tell {id} "…"')
+
+
+@person.command()
+def confirm(
+    id: Id, statement: Annotated[str, typer.Argument(help="Its id, from `person show`.")], home: Home = None
+) -> None:
+    """Confirm a proposed statement: from now on it counts."""
+    print(_with(settings(home=home), lambda people: people.confirm(id, statement)).text)
+
+
+@person.command()
+def forget(
+    id: Id,
+    statement: Annotated[str, typer.Argument(help="Its id, from `person show`.")],
+    json: Json = False,
+    home: Home = None,
+) -> None:
+    """Forget one statement."""
+    gone = _with(settings(home=home), lambda people: people.forget(id, statement))
+    print_json(gone) if json else print(f"forgotten: {gone.text}")
+
+
+@person.command()
+def export(id: Id, home: Home = None) -> None:
+    """Print everything held about a person, as JSON."""
+    print_json(_with(settings(home=home), lambda people: people.export(id)))
+
+
+@person.command()
+def erase(id: Id, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False, home: Home = None) -> None:
+    """Erase a person and everything held about them; prints how much that was."""
+    if not yes:
+        typer.confirm(f"Erase {id} and everything held about them?", abort=True)
+    print_json(_with(settings(home=home), lambda people: people.erase(id)))
+
+
+def _with(conf: Settings, work: Callable[[People], Awaitable[R]]) -> R:
+    from personable.kit import open_people
+
+    async def doing() -> R:
+        async with await open_people(conf) as people:
+            return await work(people)
+
+    return run(doing())

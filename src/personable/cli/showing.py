@@ -1,0 +1,132 @@
+"""How answers, boards and progress look on a terminal. What comes from documents is printed as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from rich.columns import Columns
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.text import Text as Styled
+from rich.tree import Tree
+
+from personable.board import Board, Post, Subscription, Text
+from personable.notes import DecisionNote, GateNote, GuardNote, PassagesNote, PortraitNote
+from personable.types import Answer, Citation, Used
+
+
+@cache
+def console() -> Console:
+    """The terminal that everything is printed to."""
+    return Console(soft_wrap=False)
+
+
+async def watch(events: Subscription) -> None:
+    """Show who is at work while an answer is made, then its text, sentence by sentence as it leaves the guard."""
+    screen = console()
+    status = screen.status("reading") if screen.is_terminal else None
+    if status:
+        status.start()
+    async for event in events:
+        if isinstance(event, Text):
+            if status:
+                status.stop()
+                status = None
+            screen.print(Styled(event.text), end="", soft_wrap=True)
+        elif status:
+            status.update(f"{event.role}: {event.kind}")
+    if status:
+        status.stop()
+    screen.print()
+
+
+def show_answer(answer: Answer) -> None:
+    """Everything of an answer but its text, which was shown as it came."""
+    screen = console()
+    show_sources(answer)
+    if answer.used:
+        screen.print(Styled("Because of what you said: ", "bold"), end="")
+        screen.print(Styled("; ".join(used.text for used in answer.used[:3])), soft_wrap=True)
+    if answer.ask:
+        screen.print(Styled(f"To answer better: {answer.ask}", "cyan"))
+    for suggestion in answer.suggestions:
+        screen.print(Styled(f"  next: {suggestion}", "dim"), soft_wrap=True)
+    for what in answer.degraded:
+        screen.print(Styled(f"note: {what}", "yellow"), soft_wrap=True)
+    if answer.model == "quote":
+        screen.print(Styled("quoted from your documents; connect a model for written answers: --model", "dim"))
+
+
+def show_sources(answer: Answer) -> None:
+    """The citations of an answer, one line each."""
+    for line in _sources(answer.citations):
+        console().print(line, soft_wrap=True)
+
+
+def _sources(citations: Iterable[Citation]) -> list[Styled]:
+    return [
+        Styled.assemble((f"[{c.number}] ", "bold"), c.title or c.passage_id, (f"  {c.source}", "dim"))
+        for c in citations
+    ]
+
+
+def show_compared(left_name: str, left: Answer, right_name: str, right: Answer) -> None:
+    """Two answers side by side."""
+    screen = console()
+    width = max(screen.width // 2 - 1, 30)
+    sides = [_panel(name, answer, width) for name, answer in ((left_name, left), (right_name, right))]
+    screen.print(Columns(sides, padding=(0, 0)) if screen.width >= 80 else Group(*sides))
+
+
+def _panel(name: str, answer: Answer, width: int) -> Panel:
+    parts: list[RenderableType] = [Styled(answer.text), Styled(), *_sources(answer.citations)]
+    if answer.used:
+        parts += [Styled(), *(_because(used) for used in answer.used[:3])]
+    return Panel(Group(*parts), title=Styled(name, "bold"), title_align="left", width=width)
+
+
+def _because(used: Used) -> Styled:
+    return Styled.assemble(("because: ", "dim"), used.text, (f" ({used.score:.2f})", "dim"))
+
+
+def show_trace(board: Board) -> None:
+    """The board as a tree: who posted what, in order."""
+    tree = Tree(Styled(f"board {board.id}", "bold"))
+    for post in board.all():
+        branch = tree.add(_headline(post))
+        for line in _lines(post):
+            branch.add(Styled(line))
+    console().print(tree)
+
+
+def _headline(post: Post) -> Styled:
+    cost = post.cost
+    spent = ""
+    if cost.calls:
+        read = f"{cost.tokens.prompt} read ({cost.tokens.cached} cached), {cost.tokens.completion} written"
+        spent = f"  {cost.model} prompt {cost.prompt_hash}, {read}, {cost.seconds:.2f} s"
+    score = f"  score {post.score:.2f}" if post.score is not None else ""
+    return Styled.assemble((post.role, "bold cyan"), f" {post.kind}", (score + spent, "dim"))
+
+
+def _lines(post: Post) -> list[str]:
+    note: Any = post.content
+    match note:
+        case PassagesNote():
+            found = [f"{n}. {f.title or f.passage_id} ({f.score:.3f})" for n, f in enumerate(note.found, 1)]
+            return [f"{note.name}, weight {note.weight:.2f}: {note.query}", *found]
+        case PortraitNote():
+            used = [f"{one.text} ({one.score:.2f})" for one in note.statements]
+            kept = [f"{one.text} ({one.score:.2f}; kept from the model)" for one in note.withheld]
+            return used + kept + [f"interested in {name}" for name in note.interests] or ["nothing is known"]
+        case GateNote():
+            evidence = ", ".join(f"{name} {value:.2f}" for name, value in note.evidence.items())
+            return [f"{note.verdict}: {evidence}"]
+        case GuardNote():
+            return [f"{v.action} {v.passages or ''} {v.sentence} {v.reason}".strip() for v in note.verdicts]
+        case DecisionNote():
+            return [f"{note.about}: {note.choice}, since {note.why}"]
+    fields = note.model_dump(mode="json", exclude={"kind"}, exclude_defaults=True)
+    return [f"{name}: {value}" for name, value in fields.items() if name != "answer" or isinstance(value, str)]

@@ -91,9 +91,9 @@ class Guard:
             return 0.0
         known = passage.stems | self._asked.stems
         for name in _NAME.findall(bare):
-            if name.casefold() not in _FREE and not set(self._analyser(name)) <= known:
+            if name.casefold() not in _FREE and not set(self._analyser.terms(name)) <= known:
                 return 0.0
-        content = set(self._analyser(" ".join(word for word in words(bare) if word not in _FREE)))
+        content = set(self._analyser.terms(" ".join(word for word in words(bare) if word not in _FREE)))
         new = content - self._asked.stems or content
         return len(new & passage.stems) / len(new) if new else 1.0
 
@@ -104,7 +104,7 @@ class Guard:
         return self._read[number]
 
     def _reading(self, text: str) -> _Read:
-        return _Read(frozenset(self._analyser(text)), frozenset(_NUMBER.findall(text)))
+        return _Read(frozenset(self._analyser.terms(text)), frozenset(_NUMBER.findall(text)))
 
     def _foreign(self, bare: str, cited: list[int]) -> bool:
         own = script(bare)

@@ -60,13 +60,15 @@ def pdf(path: Path, pages: list[str], password: str | None = None) -> Path:
 
 def docx(path: Path, body: str) -> Path:
     names = "http://schemas.openxmlformats.org"
+    kind = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+    relation = f"{names}/officeDocument/2006/relationships/officeDocument"
     parts: Mapping[str, str] = {
-        "[Content_Types].xml": f'<Types xmlns="{names}/package/2006/content-types"><Default Extension="rels" ContentType='
-        '"application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType='
-        '"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>',
-        "_rels/.rels": f'<Relationships xmlns="{names}/package/2006/relationships"><Relationship Id="r1" Type='
-        f'"{names}/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>',
-        "word/document.xml": f'<w:document xmlns:w="{names}/wordprocessingml/2006/main"><w:body>{body}</w:body></w:document>',
+        "[Content_Types].xml": f'<Types xmlns="{names}/package/2006/content-types">'
+        f'<Override PartName="/word/document.xml" ContentType="{kind}"/></Types>',
+        "_rels/.rels": f'<Relationships xmlns="{names}/package/2006/relationships">'
+        f'<Relationship Id="r1" Type="{relation}" Target="word/document.xml"/></Relationships>',
+        "word/document.xml": f'<w:document xmlns:w="{names}/wordprocessingml/2006/main">'
+        f"<w:body>{body}</w:body></w:document>",
     }
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in parts.items():
@@ -110,7 +112,9 @@ def test_some_broken_bytes_in_utf8_are_replaced_and_reported(tmp_path: Path) -> 
 
 def test_html_keeps_the_declared_encoding_and_drops_the_page_around(tmp_path: Path) -> None:
     body = "<p>Der Kater schläft fast den ganzen Tag und möchte dabei nicht gestört werden.</p>" * 3
-    html = f"<html><head><meta charset='iso-8859-15'><title>Über Katzen</title></head><body><nav><a>Home</a></nav><article><h1>Katzen</h1>{body}</article><script>x()</script></body></html>"
+    head = "<head><meta charset='iso-8859-15'><title>Über Katzen</title></head>"
+    article = f"<nav><a>Home</a></nav><article><h1>Katzen</h1>{body}</article><script>x()</script>"
+    html = f"<html>{head}<body>{article}</body></html>"
     (document,) = documents(written(tmp_path, "a.html", html.encode("iso-8859-15")))
     assert document.title == "Über Katzen"
     assert "möchte dabei nicht gestört werden." in document.text

@@ -161,7 +161,7 @@ def delete_collection(home: Path, name: str) -> None:
 def _folder(home: Path, name: str) -> Path:
     if not _NAME.fullmatch(name):
         raise UsageError(
-            f"{name!r} cannot name a collection: letters, digits, '-', '_' and '.', at most 64, beginning with a letter or digit"
+            f"{name!r} cannot name a collection: at most 64 letters, digits, '-', '_' and '.', first a letter or digit"
         )
     return home / "collections" / name
 

@@ -23,8 +23,8 @@ class Found(NamedTuple):
 class Search:
     """All files at and below some paths, each once, in a stable order, and what could not be looked at.
 
-    Hidden files (`.git`, `~$draft.docx`) are left out. Links are followed; no folder is entered twice, so that a loop of
-    links ends. `roots` are the paths searched, absolute.
+    Hidden files (`.git`, `~$draft.docx`) are left out. Links are followed; no folder is entered twice, so that a loop
+    of links ends. `roots` are the paths searched, absolute.
     """
 
     roots: list[Path] = field(default_factory=list)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from personable.errors import DataError, MissingExtraError, UnreadableFileError
-from personable.retrieval.document import Document, Problem
+from personable.retrieval.document import Document
 from personable.retrieval.folder import Found, Search
 from personable.retrieval.ledger import Entry, Ledger
 from personable.retrieval.readers import READERS, read, readable
@@ -26,6 +26,7 @@ from personable.retrieval.store import PassageStore
 from personable.retrieval.textfile import TextFile
 
 VERSION = 1  # of readers and segmenter; a higher number makes every file be read again
+EVERY = 2000  # passages are stored together; what is stored survives a kill
 _PROBLEMS = 10  # reported one by one for a file, the others are counted
 _PAUSE = 0.1  # seconds between two reports of progress
 
@@ -35,12 +36,12 @@ class _Pending:
     """What the ledger may only learn after the passages are stored."""
 
     finished: list[Entry] = field(default_factory=list)
-    dropped: list[str] = field(default_factory=list)
+    dropped: set[str] = field(default_factory=set)
     gone: list[Path] = field(default_factory=list)
 
 
 class IndexRun:
-    """A single use of `run`; `every` passages are stored together, and what is stored survives a kill."""
+    """A single use of `run`."""
 
     def __init__(
         self,
@@ -48,16 +49,16 @@ class IndexRun:
         ledger: Ledger,
         options: IndexOptions,
         progress: Callable[[Progress], None] | None = None,
-        every: int = 2000,
     ) -> None:
         self._store, self._ledger, self._options = store, ledger, options
         self._language = store.manifest.language
-        self._progress, self._every = progress, every
+        self._progress = progress
         self._stored = store.documents()
         self._counts = dict.fromkeys(("added", "replaced", "unchanged", "removed", "passages"), 0)
         self._failed: list[Failed] = []
         self._skipped: list[Skipped] = []
         self._pending = _Pending()
+        self._found: dict[Path, Found] = {}
         self._leaving: set[Path] = set()
         self._originals: dict[str, Path] = {}  # of this run, by digest
         self._buffered = self._alright = 0
@@ -66,6 +67,7 @@ class IndexRun:
 
     def run(self, found: Search) -> IndexReport:
         """Index what was found. Raises DataError where nothing can be read and nothing was there before."""
+        self._found = found.files
         known = [entry.path for entry in self._ledger.entries() if found.covers(entry.path)]
         if not known and not any(TextFile(path).kind in READERS for path in found.files):
             where = ", ".join(str(root) for root in found.roots)
@@ -83,6 +85,8 @@ class IndexRun:
         if self._alright or not self._failed:
             self._drop_leaving()
             self._checkpoint()
+        self._told = -_PAUSE
+        self._tell(Path())
         return IndexReport(
             **self._counts,
             failed=self._failed,
@@ -120,6 +124,7 @@ class IndexRun:
         """Read, cut and store one file; its earlier documents that are no longer in it go."""
         name, moved = self._name(file, digest)
         seen: set[str] = set()
+        failed = len(self._failed)
         for document in self._documents(file, source, name):
             if not seen:
                 if moved is not None:
@@ -128,6 +133,8 @@ class IndexRun:
             document = self._unique(document, file.path, name)
             seen.add(document.id)
             self._put(document, file.path)
+        if not seen and len(self._failed) > failed:
+            return  # nothing in it could be read: what is known of it stays
         self._retire(file.path, keep=seen)
         self._alright += 1
         if seen:
@@ -135,11 +142,11 @@ class IndexRun:
             self._pending.finished.append(Entry(file.path, name, digest))
         else:
             self._pending.gone.append(file.path)
-            self._skip(file, "holds no text")
+            self._skip(file, "holds no text" if file.size else "is empty")
 
     def _documents(self, file: Found, source: TextFile, name: str) -> Iterator[Document]:
         problems = 0
-        for found in read(file.path, self._options, name, source):
+        for found in read(file.path, self._options, name, source) if file.size else ():
             self._tell(file.path, source.position)
             if isinstance(found, Document):
                 yield found
@@ -153,6 +160,7 @@ class IndexRun:
 
     def _put(self, document: Document, path: Path) -> None:
         self._ledger.own(document.id, path)
+        self._pending.dropped.discard(document.id)
         cut = f"{VERSION} {self._options.passage_tokens} {self._options.overlap_tokens} {document.digest}"
         digest = hashlib.sha256(cut.encode()).hexdigest()
         before = self._stored.get(document.id)
@@ -165,7 +173,7 @@ class IndexRun:
         self._counts["added" if before is None else "replaced"] += 1
         self._counts["passages"] += len(pieces)
         self._buffered += len(pieces)
-        if self._buffered >= self._every:
+        if self._buffered >= EVERY:
             self._checkpoint()
 
     def _checkpoint(self) -> None:
@@ -183,17 +191,17 @@ class IndexRun:
 
     def _drop_leaving(self) -> None:
         for path in sorted(self._leaving):
-            self._counts["removed"] += self._retire(path, keep=set())
+            self._retire(path, keep=set())
             self._pending.gone.append(path)
 
-    def _retire(self, path: Path, keep: set[str]) -> int:
-        """Drop the documents of a file that are not in `keep`; how many."""
+    def _retire(self, path: Path, keep: set[str]) -> None:
+        """Drop the documents of a file that are not in `keep`."""
         gone = [document for document in self._ledger.documents(path) if document not in keep]
         for document in gone:
             if self._stored.pop(document, None) is not None:
                 self._store.drop(document)
-        self._pending.dropped += gone
-        return len(gone)
+        self._pending.dropped.update(gone)
+        self._counts["removed"] += len(gone)
 
     def _digest(self, source: TextFile) -> str:
         """Of the bytes and of everything that decides what is made of them."""
@@ -213,12 +221,12 @@ class IndexRun:
             return None
 
     def _heirs(self, path: Path) -> list[Found]:
-        """The copies of a file that still stand, in this search or not."""
+        """The copies of a file that still stand outside this search; those inside it see to themselves."""
         entry = self._ledger.entry(path)
         if entry is None or entry.name is None or not entry.digest:
             return []
-        copies = [copy.path for copy in self._ledger.copies(entry.digest) if copy.path.is_file()]
-        return [Found(copy, copy.name, 0) for copy in copies if copy not in self._leaving]
+        copies = [copy.path for copy in self._ledger.copies(entry.digest) if copy.path not in self._found]
+        return [Found(copy, copy.name, copy.stat().st_size) for copy in copies if copy.is_file()]
 
     def _name(self, file: Found, digest: str) -> tuple[str, Path | None]:
         """The id of a file's document: its relative path, led by as many folders as it takes to be the only one.
@@ -239,7 +247,7 @@ class IndexRun:
     def _unique(self, document: Document, path: Path, name: str) -> Document:
         """A record whose id another file's record has already gets its file's name before it."""
         owner = self._ledger.owner(document.id)
-        if owner is None or owner == path or owner in self._leaving:
+        if owner in (None, path) or owner in self._leaving or document.id in self._pending.dropped:
             return document
         return document.model_copy(update={"id": f"{name}/{document.id}"})
 
@@ -252,4 +260,5 @@ class IndexRun:
         if self._progress is not None and seconds - self._told >= _PAUSE:
             self._told = seconds
             done = min(self._done + position, self._total)
-            self._progress(Progress(done, self._total, str(path), self._counts["passages"], seconds))
+            file = str(path) if path.name else ""
+            self._progress(Progress(done, self._total, file, self._counts["passages"], seconds))

@@ -46,7 +46,7 @@ class IndexReport(Value):
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is: `done` of `total` bytes of files, the current file, passages written, seconds since the start."""
+    """How far a run is: `done` of `total` bytes, the current file ("" at the end), passages written, seconds."""
 
     done: int
     total: int

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from personable.embed.base import Vectors
-from personable.embed.packaged import unit
+from personable.embed.packaged import encodable, unit
 from personable.errors import ConfigurationError, ModelError, ModelOutputError, ModelRefusedError, ModelTimeoutError
 
 BATCH = 64
@@ -65,7 +65,7 @@ class EndpointEmbedder:
     def _ask(self, texts: list[str]) -> Vectors:
         """One request, retried; shape (len(texts), whatever the server says)."""
         # Some servers refuse an empty input; a space means as little.
-        body = {"model": self._model, "input": [text or " " for text in texts], "encoding_format": "float"}
+        body = {"model": self._model, "input": [encodable(text) or " " for text in texts], "encoding_format": "float"}
         for attempt in range(self._retries + 1):
             try:
                 return self._vectors(self._post(body), len(texts))

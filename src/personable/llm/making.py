@@ -32,7 +32,7 @@ def make_model(
     statements. Raises ConfigurationError (an unknown name, no key, a missing library, no such file).
     """
     kind, _, rest = name.partition(":")
-    if not rest.strip():
+    if not kind.strip() or not rest.strip():
         raise UsageError(f"{name!r} is no model name: write provider:NAME, such as openai:gpt-5-mini, or llamacpp:PATH")
     limits = Limits(timeout=timeout, retries=retries, context=context, max_tokens=max_tokens)
     if kind == "llamacpp":

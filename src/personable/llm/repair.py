@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import accumulate, islice
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -19,7 +20,13 @@ from personable.llm.fitting import fit, problems
 T = TypeVar("T", bound=BaseModel)
 
 _FENCE = re.compile(r"```[\w-]*\s*\n?(.*?)(?:```|\Z)", re.DOTALL)
-_MAX_TEXT = 200_000
+_OPENING = re.compile(r"[{\[]")
+_BRACKET = re.compile(r"[{\[\]}]")
+
+MAX_TEXT = 50_000
+MAX_DEPTH = 60
+MAX_STARTS = 200
+"""Bounds of the search, so that no text takes long: characters, nested brackets, places where JSON may begin."""
 
 
 class Mended(NamedTuple):
@@ -49,10 +56,12 @@ def read(text: str, output: type[T]) -> tuple[T, bool]:
 
 def candidates(text: str) -> Iterator[Mended]:
     """Every JSON value that `text` may mean, the most literal reading first."""
-    text = text[:_MAX_TEXT].strip().lstrip("\ufeff")
+    text = text[:MAX_TEXT].strip().lstrip("\ufeff")
     whole = _load(text)
     if whole is not None:
         yield Mended(whole, False)
+        return
+    if _depth(text) > MAX_DEPTH:
         return
     pieces = [match.group(1).strip() for match in _FENCE.finditer(text)] + [text]
     for piece in pieces:
@@ -75,15 +84,22 @@ def _load(text: str) -> Any:
 
 def _values(text: str) -> Iterator[Any]:
     """The valid JSON objects and arrays that stand in `text`, one after another."""
-    decoder, at = json.JSONDecoder(parse_constant=_no_number), 0
-    while (match := re.compile(r"[{\[]").search(text, at)) is not None:
+    decoder, end = json.JSONDecoder(parse_constant=_no_number), 0
+    for match in islice(_OPENING.finditer(text), MAX_STARTS):
+        if match.start() < end:
+            continue
         try:
-            value, at = decoder.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            at = match.end()
-        else:
-            if value:
-                yield clean(value)
+            value, end = decoder.raw_decode(text, match.start())
+        except ValueError:
+            continue
+        if value:
+            yield clean(value)
+
+
+def _depth(text: str) -> int:
+    """How deep the brackets of `text` are nested, those inside strings counted too."""
+    steps = (1 if match.group() in "{[" else -1 for match in _BRACKET.finditer(text))
+    return max(accumulate(steps), default=0)
 
 
 def _mend(text: str) -> Any:

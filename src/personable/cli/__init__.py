@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from personable.cli import answers, collections, people, system
+from personable.cli import answers, collections, evaluations, people, system
 from personable.errors import PersonableError
 
 app = typer.Typer(
@@ -21,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (answers, collections, people, system):
+for module in (answers, collections, people, evaluations, system):
     module.add_to(app)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ import typer
 from personable.cli.options import Embedder, Home, Json, print_json, settings
 
 if TYPE_CHECKING:
-    from personable.retrieval.corpus import IndexReport, Progress
+    from personable.retrieval.corpus import IndexOptions, IndexReport, Progress
 
 Paths = Annotated[list[Path], typer.Argument(help="Files and folders.")]
 
@@ -70,14 +71,13 @@ def collections(
         print("\n".join(names) if names else "no collections yet: personable index PATH…")
 
 
-def _index(run, paths: list[Path], options, quiet: bool) -> IndexReport:  # type: ignore[no-untyped-def]
+def _index(run: Callable[..., IndexReport], paths: list[Path], options: IndexOptions, quiet: bool) -> IndexReport:
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
     if quiet:
-        report: IndexReport = run(paths, options)
-        return report
+        return run(paths, options)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[rate]}"))
     with Bar(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("indexing", total=None, rate="")
@@ -86,8 +86,7 @@ def _index(run, paths: list[Path], options, quiet: bool) -> IndexReport:  # type
             rate = f"{progress.passages / progress.seconds:.0f} passages/s" if progress.seconds else ""
             bar.update(task, completed=progress.done, total=progress.total, rate=rate)
 
-        report = run(paths, options, show)
-    return report
+        return run(paths, options, show)
 
 
 def show_report(report: IndexReport, name: str) -> None:

@@ -38,7 +38,8 @@ def demo(json: Json = False, model: Model = None, model_url: ModelUrl = None, ho
     print(f'\n"{QUESTION}"\n')
     show_compared(PEOPLE[0].name, first, PEOPLE[1].name, second)
     print(f"\nBoth searched the same {COLLECTION} cards; what each person said pulled other passages to the top.\n")
-    print(f'Ask more:        personable ask "What should I drink?" --person walter --trace --home {_quoted(conf.home)}')
+    home_option = f"--home {_quoted(conf.home)}"
+    print(f'Ask more:        personable ask "What should I drink?" --person walter --trace {home_option}')
     print('Your documents:  personable index FOLDER, then personable ask "QUESTION"')
     print("Your model:      add --model openai:NAME (OPENAI_API_KEY), ollama:NAME, or llamacpp:FILE.gguf")
 
@@ -140,9 +141,9 @@ def _people(conf: Settings) -> str:
 
 
 def _model(conf: Settings) -> str:
-    from personable.kit import open_model
     from pydantic import BaseModel
 
+    from personable.kit import open_model
     from personable.llm.base import Prompt, Reply
 
     async def ask() -> str:
@@ -150,7 +151,9 @@ def _model(conf: Settings) -> str:
         if model is None:
             return "quote: answers are quoted from your documents, no language model is used"
         try:
-            reply: Reply[BaseModel] = await model.write(Prompt(system="Answer in one word.", task="Say: ready"), max_tokens=16)
+            reply: Reply[BaseModel] = await model.write(
+                Prompt(system="Answer in one word.", task="Say: ready"), max_tokens=16
+            )
             where = "remote" if model.remote else "on this machine or trusted"
             return f"{model.name} answered ({where})" if reply.text else f"{model.name} answered nothing"
         finally:

@@ -205,14 +205,20 @@ BASELINES: dict[str, System[Kit]] = _WRITTEN | {"vanilla_rag": _rag}
 
 
 def prompt_version() -> str:
-    """The hash of every prompt file of the baselines: a run is not gone on with after one has changed."""
+    """The hash of every prompt file: a run is not gone on with after one has changed."""
     import hashlib
     from importlib.resources import files
     from importlib.resources.abc import Traversable
 
     def texts(folder: Traversable) -> list[str]:
         inside = sorted(folder.iterdir(), key=lambda entry: entry.name)
-        return [t for entry in inside for t in (texts(entry) if entry.is_dir() else [entry.read_text("utf-8")])]
+        found = [
+            texts(entry) if entry.is_dir() else [entry.read_text("utf-8")] for entry in inside if _is_prompt(entry)
+        ]
+        return [text for group in found for text in group]
 
-    whole = "\0".join(texts(files("personable.prompts").joinpath("baselines")))
+    def _is_prompt(entry: Traversable) -> bool:
+        return entry.name.endswith(".md") or (entry.is_dir() and not entry.name.startswith("__"))
+
+    whole = "\0".join(texts(files("personable.prompts")))
     return hashlib.sha256(whole.encode()).hexdigest()[:12]

@@ -1,0 +1,156 @@
+"""`eval` and `report`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from personable.cli.options import Embedder, Home, Json, Model, ModelUrl, print_json, run, settings
+
+if TYPE_CHECKING:
+    from personable.evaluation.commands import Questions
+    from personable.evaluation.run import Progress, Summary
+    from personable.settings import Settings
+
+Data = Annotated[Path, typer.Option("--data", help="Folder of the data set.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("eval")(evaluate)
+    app.command()(report)
+
+
+def evaluate(
+    dataset: Annotated[str, typer.Argument(help="nq, triviaqa, webq or openqa-logs.")],
+    system: Annotated[list[str] | None, typer.Option("--system", help="A system; may be repeated.")] = None,
+    systems: Annotated[str | None, typer.Option("--systems", help="Several systems: A,B,C")] = None,
+    data: Data = Path("data"),
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first questions.")] = None,
+    part: Annotated[str, typer.Option(help="all, odd or even rows.")] = "all",
+    topk: Annotated[int, typer.Option(min=1, max=10, help="Passages of each question.")] = 3,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the runs; a run that stopped goes on.")] = Path("runs"),
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Questions at once.")] = 1,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Ask failed questions again.")] = False,
+    json: Json = False,
+    model: Model = None,
+    model_url: ModelUrl = None,
+    embedder: Embedder = None,
+    home: Home = None,
+) -> None:
+    """Run systems over a data set, one line a question; or score the recorded outputs (openqa-logs)."""
+    if dataset == "openqa-logs":
+        _logs(data, json)
+        return
+    from personable.errors import UsageError
+    from personable.evaluation.commands import Questions
+
+    if part not in ("all", "odd", "even"):
+        raise UsageError(f"--part {part}: it is all, odd or even")
+    names = [*(system or []), *(systems.split(",") if systems else [])]
+    questions = Questions.model_validate({"dataset": dataset, "topk": topk, "part": part, "limit": limit})
+    conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
+    done = run(_evaluate(conf, questions, names, data, out, workers, retry_failed, quiet=json))
+    if json:
+        print_json({name: summary._asdict() for name, summary in done.items()})
+    else:
+        for name, summary in done.items():
+            print(f"{name}: {summary.questions} questions, {summary.asked} asked now, {summary.failed} failed")
+        print(f"personable report {out} --out report/ compares them")
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs.")],
+    out: Annotated[Path, typer.Option("--out", help="Where the report is written.")] = Path("report"),
+    baseline: Annotated[str | None, typer.Option(help="The system that others are tested against.")] = None,
+    json: Json = False,
+) -> None:
+    """Compare runs: a page and a Markdown file with intervals, paired tests, cost and plots."""
+    from personable.evaluation.commands import report as write
+
+    written = write(runs, out, baseline)
+    if json:
+        print_json({"html": str(written.html), "markdown": str(written.markdown)})
+    else:
+        print(f"{written.html}\n{written.markdown}")
+
+
+def _logs(data: Path, json: bool) -> None:
+    from personable.evaluation.commands import cells_json
+    from personable.evaluation.logs import logs_report, score_logs
+
+    cells = score_logs(data)
+    if json:
+        print_json(cells_json(cells))
+    else:
+        print(logs_report(cells))
+
+
+async def _evaluate(
+    conf: Settings,
+    questions: Questions,
+    names: list[str],
+    data: Path,
+    out: Path,
+    workers: int,
+    retry_failed: bool,
+    *,
+    quiet: bool,
+) -> dict[str, Summary]:
+    from personable.evaluation.baselines import prompt_version
+    from personable.evaluation.commands import choose
+    from personable.evaluation.commands import evaluate as work
+    from personable.evaluation.systems import SYSTEMS
+    from personable.kit import open_kit
+
+    chosen = choose(names, SYSTEMS)
+    kept: dict[str, Any] = {"prompts": prompt_version(), "embedder": conf.embedder, "max_tokens": conf.max_tokens}
+    with _Bars(quiet) as show:
+        async with await open_kit(conf, people=False) as kit:
+            return await work(
+                questions,
+                chosen,
+                kit,
+                data=data,
+                out=out,
+                model=conf.model,
+                settings=kept,
+                workers=workers,
+                retry_failed=retry_failed,
+                progress=show,
+            )
+
+
+class _Bars:
+    """A progress bar on standard error, one line a system."""
+
+    def __init__(self, quiet: bool) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+        from rich.progress import Progress as Bar
+
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+        )
+        self._bar = Bar(*columns, console=Console(stderr=True), disable=quiet)
+        self._tasks: dict[str, Any] = {}
+
+    def __enter__(self) -> Callable[[str, Progress], None]:
+        self._bar.start()
+        return self._show
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def _show(self, name: str, step: Progress) -> None:
+        if name not in self._tasks:
+            self._tasks[name] = self._bar.add_task(name, total=step.total, rate="")
+        left = f", {step.left:.0f} s left" if step.left is not None else ""
+        rate = f"{step.rate:.2f}/s{left}" if step.rate else ""
+        self._bar.update(self._tasks[name], completed=step.done, total=step.total, rate=rate)

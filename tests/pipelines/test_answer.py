@@ -1,0 +1,331 @@
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from personable.board import Board, Text
+from personable.errors import ConfigurationError, ModelTimeoutError, NotFoundError, UsageError
+from personable.kit import Kit
+from personable.llm.scripted import ScriptedModel
+from personable.notes import (
+    DecisionNote,
+    DraftNote,
+    FeedbackNote,
+    GuardNote,
+    OrderNote,
+    PassagesNote,
+    PortraitNote,
+    ProfileNote,
+    QueriesNote,
+    SessionNote,
+)
+from personable.people.store import People
+from personable.pipelines.answer import LONGEST_QUESTION, answer
+from personable.pipelines.replying import NOT_FOUND
+from personable.types import Passage, Question
+
+MakeKit = Callable[..., Kit]
+WATER = Question(text="How much water should I drink?")
+
+AGENTS = {
+    "user profile": ProfileNote(summary="thirsty", proposed=[]),
+    "contextual retrieval": QueriesNote(queries=[]),
+    "live session": SessionNote(need="to drink enough", next_questions=["What about gout?"]),
+    "document ranking": OrderNote(order=[1]),
+    "feedback": FeedbackNote(ask="How old are you?"),
+    "draft": DraftNote(reasoning="passage 1 says so", answer="2 to 3 liters [1]"),
+}
+
+
+def scripted(
+    reply: str = "Drink 2 to 3 liters of water a day [1].", delay: float = 0.0, **agents: object
+) -> ScriptedModel:
+    script = {**AGENTS, "cognitive": reply, **{name.replace("_", " "): line for name, line in agents.items()}}
+    return ScriptedModel(script, delay=delay)  # type: ignore[arg-type]
+
+
+async def test_without_a_model_the_answer_is_quoted_and_says_so(make_kit: MakeKit, passages: list[Passage]) -> None:
+    result = await answer(make_kit(), WATER)
+    cited = result.citations[0]
+    passage = next(p for p in passages if p.id == cited.passage_id)
+    assert result.model == "quote"
+    assert cited.passage_id == "stones#0"
+    assert passage.text[cited.start : cited.end] == cited.quote
+    assert cited.quote in result.text
+    assert result.calls == 0
+
+
+async def test_a_model_writes_and_the_answer_cites_what_supports_it(make_kit: MakeKit) -> None:
+    board = Board()
+    result = await answer(make_kit(scripted()), WATER, board=board)
+    assert result.text == "Drink 2 to 3 liters of water a day [1]."
+    assert [c.passage_id for c in result.citations] == ["stones#0"]
+    assert result.suggestions == ["What about gout?"]
+    assert result.ask == "How old are you?"
+    assert result.calls == 7
+    assert result.degraded == []
+
+
+async def test_every_citation_number_in_the_text_resolves_from_one(make_kit: MakeKit) -> None:
+    reply = "Gout is a painful form of arthritis [5]. Drink 2 to 3 liters of water a day [99]. Gout is painful [2]."
+    result = await answer(make_kit(scripted(reply)), WATER)
+    assert [c.number for c in result.citations] == list(range(1, len(result.citations) + 1))
+    for citation in result.citations:
+        assert f"[{citation.number}]" in result.text
+    assert "[99]" not in result.text
+
+
+async def test_the_agents_share_one_prefix_and_the_question_ends_it(make_kit: MakeKit) -> None:
+    model = scripted()
+    await answer(make_kit(model), WATER)
+    assert len({(prompt.system, prompt.shared) for prompt in model.prompts}) == 1
+    assert WATER.text in model.prompts[0].shared
+    assert len({prompt.task for prompt in model.prompts}) == 7
+
+
+async def test_agents_run_side_by_side(make_kit: MakeKit) -> None:
+    running, most = 0, 0
+
+    class Counting(ScriptedModel):
+        async def write(self, *args, **kwargs):  # type: ignore[no-untyped-def]
+            nonlocal running, most
+            running, most = running + 1, max(most, running + 1)
+            try:
+                return await super().write(*args, **kwargs)
+            finally:
+                running -= 1
+
+    await answer(make_kit(Counting({**AGENTS, "cognitive": "x"}, delay=0.02)), WATER)
+    assert most == 6
+
+
+async def test_what_the_retrieval_agent_asks_for_is_searched_and_can_be_cited(make_kit: MakeKit) -> None:
+    model = scripted(
+        "A dark and quiet room helps against poor sleep [2].",
+        contextual_retrieval=QueriesNote(queries=["dark quiet room poor sleep"]),
+    )
+    board = Board()
+    result = await answer(make_kit(model, passages=1), WATER, board=board)
+    second = [p.content for p in board.all(PassagesNote) if p.content.name == "second"]  # type: ignore[union-attr]
+    assert second[0].found[0].passage_id == "sleep#0"
+    assert result.citations[0].passage_id == "sleep#0"
+
+
+async def test_a_ranking_with_invented_and_lost_numbers_is_mended(make_kit: MakeKit) -> None:
+    board = Board()
+    await answer(make_kit(scripted(document_ranking=OrderNote(order=[99, 2, 2, -1])), passages=3), WATER, board=board)
+    order = board.latest(OrderNote)
+    assert order is not None
+    assert order.order == [2, 1, 3]
+
+
+async def test_an_unsupported_sentence_never_leaves(make_kit: MakeKit) -> None:
+    board = Board()
+    events = board.subscribe()
+    reply = "Aspirin cures stones overnight [1]. Drink 2 to 3 liters of water a day [1]."
+    result = await answer(make_kit(scripted(reply)), WATER, board=board)
+    said = "".join(event.text for event in [e async for e in events] if isinstance(event, Text))
+    assert said == result.text == "Drink 2 to 3 liters of water a day [1]."
+    guarded = board.latest(GuardNote)
+    assert guarded is not None
+    assert [verdict.action for verdict in guarded.verdicts] == ["removed", "kept"]
+
+
+async def test_where_nothing_written_is_supported_the_answer_is_quoted_and_marked(make_kit: MakeKit) -> None:
+    result = await answer(make_kit(scripted("Bananas are berries.")), WATER)
+    assert "2 to 3 liters" in result.text
+    assert any("quoted instead" in what for what in result.degraded)
+
+
+async def test_a_model_that_says_not_found_is_believed(make_kit: MakeKit) -> None:
+    result = await answer(make_kit(scripted(NOT_FOUND)), WATER)
+    assert (result.text, result.found, result.citations) == (NOT_FOUND, False, [])
+
+
+async def test_a_question_that_the_documents_do_not_answer_is_not_answered(make_kit: MakeKit) -> None:
+    result = await answer(make_kit(), Question(text="Who won the chess championship in Reykjavik?"))
+    assert (result.text, result.found, result.citations) == (NOT_FOUND, False, [])
+
+
+async def test_a_sentence_said_twice_leaves_once(make_kit: MakeKit) -> None:
+    result = await answer(make_kit(scripted("Drink water [1]. " * 50)), WATER)
+    assert result.text.count("Drink water") == 1
+
+
+async def test_a_long_reply_is_cut_and_says_so(make_kit: MakeKit) -> None:
+    reply = "Drink 2 to 3 liters of water a day [1]. Stones may come back [1]. Gout is a painful form of arthritis [2]."
+    result = await answer(make_kit(scripted(reply), answer_words=10), WATER)
+    assert result.text == "Drink 2 to 3 liters of water a day [1]."
+    assert result.degraded == ["reply: cut at its length limit"]
+
+
+@pytest.mark.parametrize("failing", list(AGENTS))
+async def test_an_agent_that_fails_is_replaced_and_named(make_kit: MakeKit, failing: str) -> None:
+    model = ScriptedModel({**AGENTS, "cognitive": "Drink water [1].", failing: ModelTimeoutError("too slow")})
+    board = Board()
+    result = await answer(make_kit(model), WATER, board=board)
+    assert result.degraded == [f"{failing}: too slow"]
+    assert result.found
+    assert {post.role for post in board.all()} >= set(AGENTS)
+
+
+async def test_a_model_that_is_down_gives_a_marked_quotation(make_kit: MakeKit) -> None:
+    result = await answer(make_kit(ScriptedModel(ModelTimeoutError("down"))), WATER)
+    assert "2 to 3 liters" in result.text
+    assert "cognitive: down" in result.degraded
+
+
+@pytest.mark.parametrize(
+    "nonsense", ["", "   ", "{", '{"summary": ', "I cannot do that.", "[1][1][1]", "ha " * 10_000, "\ud83d", "null"]
+)
+async def test_malformed_model_output_never_raises(make_kit: MakeKit, nonsense: str) -> None:
+    result = await answer(make_kit(ScriptedModel(lambda prompt, output: nonsense)), WATER)
+    assert "2 to 3 liters" in result.text
+    assert result.degraded
+
+
+async def test_agents_that_overrun_the_budget_are_replaced(make_kit: MakeKit) -> None:
+    async with asyncio.timeout(10):
+        result = await answer(make_kit(scripted(delay=5), budget_seconds=0.2), WATER)
+    assert "2 to 3 liters" in result.text
+    assert any("time was over" in what for what in result.degraded)
+
+
+@pytest.mark.parametrize(
+    ("calls", "plan", "made"), [(0, "numeric", 0), (1, "reply only", 1), (3, "merged", 2), (10, "separate", 7)]
+)
+async def test_the_budget_decides_and_the_board_says_so(make_kit: MakeKit, calls: int, plan: str, made: int) -> None:
+    notes = {note.kind: note for note in AGENTS.values()}
+    model = ScriptedModel({**AGENTS, "cognitive": "Drink water [1].", "agents": notes})  # type: ignore[dict-item]
+    board = Board()
+    result = await answer(make_kit(model, budget_calls=calls), WATER, board=board)
+    decisions = [post.content for post in board.all(DecisionNote)]
+    assert ("agents", plan) in [(d.about, d.choice) for d in decisions]  # type: ignore[union-attr]
+    assert result.calls == made
+    assert board.latest(SessionNote) is not None
+
+
+async def test_a_merged_call_fills_all_six_notes(make_kit: MakeKit) -> None:
+    notes = {note.kind: note for note in AGENTS.values()}
+    board = Board()
+    model = ScriptedModel({"agents": notes, "cognitive": "Drink water [1]."})  # type: ignore[dict-item]
+    await answer(make_kit(model, budget_calls=2), WATER, board=board)
+    assert board.latest(DraftNote) == AGENTS["draft"]
+    assert board.latest(FeedbackNote) == AGENTS["feedback"]
+
+
+async def test_an_agent_left_out_posts_nothing(make_kit: MakeKit) -> None:
+    board = Board()
+    await answer(make_kit(scripted()), WATER, board=board, without={"feedback"})
+    assert board.latest(FeedbackNote) is None
+    assert any(p.content.choice == "skipped" for p in board.all(DecisionNote))  # type: ignore[union-attr]
+
+
+async def test_the_same_question_differs_for_a_person_and_says_why(make_kit: MakeKit, people: People) -> None:
+    await people.tell("ana", "I cannot sleep", sensitive=False)
+    kit = make_kit(people=people)
+    plain = await answer(kit, Question(text="What helps me?", person="ana", dial="off"))
+    personal = await answer(kit, Question(text="What helps me?", person="ana", dial="on"))
+    assert plain.used == []
+    assert "I cannot sleep" in [used.text for used in personal.used]
+    assert personal.strength >= 0.5
+    assert personal.text != plain.text
+
+
+async def test_nothing_of_a_person_reaches_a_remote_model_unless_it_may(make_kit: MakeKit, people: People) -> None:
+    await people.tell("ana", "I walk with a cane")  # nobody classified it
+    for plan in (10, 3, 1):
+        model = ScriptedModel({**AGENTS, "agents": {n.kind: n for n in AGENTS.values()}, "cognitive": "x"}, remote=True)  # type: ignore[dict-item]
+        board = Board()
+        await answer(
+            make_kit(model, people, budget_calls=plan), Question(text="What should I eat?", person="ana"), board=board
+        )
+        sent = " ".join(prompt.model_dump_json() for prompt in model.prompts)
+        assert "pregnant" in sent
+        assert "lactose" not in sent.replace("Lactose intolerance", "").replace("with lactose intolerance cannot", "")
+        assert "cane" not in sent
+        portrait = board.latest(PortraitNote)
+        assert portrait is not None
+        assert len(portrait.withheld) == 2
+
+
+async def test_with_the_dial_off_no_statement_is_used_or_sent(make_kit: MakeKit, people: People) -> None:
+    model = scripted()
+    result = await answer(make_kit(model, people), Question(text="What should I eat?", person="ana", dial="off"))
+    assert result.used == []
+    assert all("pregnant" not in prompt.shared.split("<passage")[0] for prompt in model.prompts)
+
+
+async def test_what_a_person_says_of_themselves_is_proposed_and_a_guess_is_not(
+    make_kit: MakeKit, people: People
+) -> None:
+    guess = ProfileNote(summary="", proposed=["I am a millionaire", "I have gout"])
+    await answer(
+        make_kit(scripted(user_profile=guess), people), Question(text="I have gout. What is it?", person="ana")
+    )
+    proposed = await people.statements("ana", states=("proposed",))
+    assert [one.text for one in proposed] == ["I have gout"]
+    assert proposed[0].cause == "I have gout. What is it?"
+
+
+async def test_the_board_is_kept_with_its_person_and_hidden_from_others(make_kit: MakeKit, people: People) -> None:
+    await people.add("ben")
+    board = Board()
+    result = await answer(make_kit(people=people), Question(text="What is gout?", person="ana"), board=board)
+    kept = await people.answer(result.id, "ana")
+    assert Board.from_json(kept.board).all() == board.all()
+    with pytest.raises(NotFoundError):
+        await people.answer(result.id, "ben")
+
+
+async def test_a_follow_up_is_searched_with_what_the_session_is_about(make_kit: MakeKit, people: People) -> None:
+    kit = make_kit(people=people, passages=2)
+    await answer(kit, Question(text="What is gout?", person="ana", session="s"))
+    board = Board()
+    await answer(kit, Question(text="What causes it?", person="ana", session="s"), board=board)
+    queries = board.latest(QueriesNote)
+    assert queries is not None
+    assert queries.queries == ["What causes it? What is gout?"]
+
+
+@pytest.mark.parametrize("text", [" ", "x" * (LONGEST_QUESTION + 1)])
+async def test_an_empty_or_immense_question_is_refused(make_kit: MakeKit, text: str) -> None:
+    with pytest.raises(UsageError, match="question"):
+        await answer(make_kit(), Question(text=text))
+
+
+async def test_a_question_too_long_for_the_model_is_quoted_and_says_so(make_kit: MakeKit) -> None:
+    result = await answer(make_kit(scripted()), Question(text="How much water should I drink? " * 3000))
+    assert any("too long for" in what for what in result.degraded)
+    assert result.calls == 0
+
+
+async def test_a_question_in_another_script_is_handled(make_kit: MakeKit) -> None:
+    result = await answer(make_kit(), Question(text="我应该喝多少水？"))
+    assert (result.found, result.text) == (False, NOT_FOUND)
+
+
+async def test_an_unknown_person_is_named(make_kit: MakeKit, people: People) -> None:
+    with pytest.raises(NotFoundError, match="nobody"):
+        await answer(make_kit(people=people), Question(text="What is gout?", person="nobody"))
+
+
+async def test_without_a_collection_it_says_how_to_make_one(make_kit: MakeKit) -> None:
+    kit = make_kit()
+    kit.retriever = None
+    with pytest.raises(ConfigurationError, match="personable index"):
+        await answer(kit, WATER)
+
+
+async def test_given_passages_are_used_in_their_order(make_kit: MakeKit, passages: list[Passage]) -> None:
+    board = Board()
+    await answer(make_kit().given(passages[2:4]), Question(text="What is rich in iron?"), board=board)
+    fused = [p.content for p in board.all(PassagesNote) if p.content.name == "fused"]  # type: ignore[union-attr]
+    assert [found.passage_id for found in fused[0].found] == ["milk#0", "iron#0"]
+
+
+async def test_a_quotation_with_bracketed_numbers_cites_only_its_own(make_kit: MakeKit) -> None:
+    passage = Passage(id="w", text="The tower of Pisa was built in 1173 by masons.[12] It leans.", title="Pisa")
+    result = await answer(make_kit().given([passage]), Question(text="When was the tower of Pisa built?"))
+    assert "[12]" not in result.text
+    assert "[1]" in result.text

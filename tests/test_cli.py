@@ -1,0 +1,175 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ENGINE = ("--embedder", "hash:256")
+
+
+def personable(
+    *arguments: str, home: Path, stdin: str | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    import os
+
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PERSONABLE_", "OPENAI_"))}
+    return subprocess.run(
+        [sys.executable, "-c", "from personable.cli import main; main()", *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        input=stdin,
+        env=kept | {"PERSONABLE_HOME": str(home), "COLUMNS": "100"} | environment,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("home")
+    documents = base / "my documents 📚"
+    documents.mkdir()
+    (documents / "gout.md").write_text("# Gout\n\nGout is caused by uric acid crystals.\n", encoding="utf-8")
+    (documents / "sleep.txt").write_text("A dark and quiet room helps against poor sleep.\n", encoding="utf-8")
+    done = personable("index", str(documents), *ENGINE, "--json", home=base)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["added"] == 2
+    return base
+
+
+def test_ask_prints_the_answer_as_json(home: Path) -> None:
+    done = personable("ask", "What causes gout?", *ENGINE, "--json", home=home)
+    answer = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert answer["text"].startswith("Gout is caused by uric acid crystals [1]")
+    first = answer["citations"][0]
+    assert set(first) >= {"number", "passage_id", "source", "start", "end"}
+    assert first["number"] == 1
+    assert first["source"].endswith("gout.md")
+
+
+def test_ask_reads_standard_input_and_shows_citations_and_trace(home: Path) -> None:
+    done = personable("ask", "-", *ENGINE, "--trace", home=home, stdin="What causes gout?\n")
+    assert "[1]" in done.stdout
+    assert "gate" in done.stdout
+    assert "document ranking" in done.stdout
+
+
+def test_json_with_trace_holds_the_board(home: Path) -> None:
+    done = personable("ask", "What causes gout?", *ENGINE, "--json", "--trace", home=home)
+    kinds = [post["content"]["kind"] for post in json.loads(done.stdout)["board"]]
+    assert kinds[0] == "question"
+    assert kinds[-1] == "answer"
+
+
+def test_a_person_from_add_to_forget(home: Path) -> None:
+    assert personable("person", "add", "ana", "--name", "Ana", home=home).returncode == 0
+    told = personable("person", "tell", "ana", "I have gout", "--json", home=home)
+    statement = json.loads(told.stdout)
+    shown = json.loads(personable("person", "show", "ana", "--json", home=home).stdout)
+    assert [one["text"] for one in shown["statements"]] == ["I have gout"]
+    asked = personable("ask", "What should I know?", "--person", "ana", *ENGINE, "--json", home=home)
+    assert [used["text"] for used in json.loads(asked.stdout)["used"]] == ["I have gout"]
+    assert personable("person", "forget", "ana", statement["id"], home=home).returncode == 0
+    shown = json.loads(personable("person", "show", "ana", "--json", home=home).stdout)
+    assert shown["statements"] == []
+
+
+def test_compare_shows_both_answers(home: Path) -> None:
+    personable("person", "add", "carl", home=home)
+    done = personable("ask", "What causes gout?", "--person", "carl", "--compare", *ENGINE, "--json", home=home)
+    both = json.loads(done.stdout)
+    assert set(both) == {"plain", "personal"}
+    assert "plain" in personable("ask", "Why gout?", "--person", "carl", "--compare", *ENGINE, home=home).stdout
+
+
+def test_chat_keeps_a_session(home: Path) -> None:
+    personable("person", "add", "dora", home=home)
+    done = personable(
+        "chat", "--person", "dora", *ENGINE, home=home, stdin="What is gout?\nWhat causes it?\n/trace\n/quit\n"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "What causes it? What is gout?" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (("ask", " ", *ENGINE), 2, "empty"),
+        (("ask", "q", "--dial", "loud", *ENGINE), 2, "off, auto or on"),
+        (("ask", "q", "--in", "nowhere", *ENGINE), 4, "nowhere"),
+        (("ask", "q", "--in", "../etc", *ENGINE), 2, "../etc"),
+        (("ask", "q", "--person", "nobody", *ENGINE), 4, "nobody"),
+        (("ask", "q", "--embedder", "hash:64"), 3, "hash:256"),
+        (("ask", "q", "--embedder", "nonsense"), 3, "nonsense"),
+        (("ask", "q", "--model", "openai:gpt-5-mini", *ENGINE), 3, "OPENAI_API_KEY"),
+        (("ask", "q", "--model", "llamacpp:/nowhere.gguf", *ENGINE), 3, "nowhere.gguf"),
+        (("index", "/nowhere/at/all", *ENGINE), 4, "/nowhere/at/all"),
+        (("person", "show", "nobody"), 4, "nobody"),
+        (("person", "tell", "nobody", "x"), 4, "nobody"),
+        (("person", "add", "a\x01b"), 2, "control"),
+        (("unknown-command",), 2, "unknown-command"),
+    ],
+)
+def test_what_goes_wrong_is_one_line_and_a_status(
+    home: Path, arguments: tuple[str, ...], status: int, says: str
+) -> None:
+    done = personable(*arguments, home=home)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_empty_home_says_what_to_do(tmp_path: Path) -> None:
+    done = personable("ask", "q", home=tmp_path)
+    assert done.returncode == 4
+    assert "personable index" in done.stderr
+
+
+def test_an_unknown_setting_in_the_environment_is_named(home: Path) -> None:
+    done = personable("ask", "q", home=home, PERSONABLE_MODLE="x")
+    assert (done.returncode, "PERSONABLE_MODLE" in done.stderr) == (3, True)
+
+
+def test_a_failing_file_is_reported_and_the_rest_is_indexed(tmp_path: Path) -> None:
+    (tmp_path / "good.txt").write_text("Something worth reading.", encoding="utf-8")
+    (tmp_path / "bad.txt").write_bytes(b"\x00\x01\x02" * 500)
+    done = personable("index", str(tmp_path / "good.txt"), str(tmp_path / "bad.txt"), *ENGINE, home=tmp_path / "home")
+    assert done.returncode == 0
+    assert "1 added" in done.stdout
+    assert "bad.txt" in done.stderr
+
+
+def test_doctor_tries_each_part(home: Path) -> None:
+    done = personable("doctor", "--json", home=home, PERSONABLE_EMBEDDER="hash:256")
+    rows = json.loads(done.stdout)
+    assert [row["part"] for row in rows] == ["home", "embedder", "collections", "people", "model"]
+    assert {row["state"] for row in rows} == {"ok"}
+
+
+def test_doctor_fails_where_a_part_fails(home: Path) -> None:
+    done = personable("doctor", "--json", home=home, PERSONABLE_EMBEDDER="hash:64")
+    assert done.returncode == 3
+    assert [row["part"] for row in json.loads(done.stdout) if row["state"] == "failed"] == ["collections"]
+
+
+def test_starting_imports_nothing_heavy() -> None:
+    heavy = {"numpy", "pydantic", "pydantic_ai", "onnxruntime", "faiss", "tantivy", "sqlalchemy", "jinja2", "openai"}
+    code = "import sys, personable.cli; print(sorted(m for m in sys.modules if '.' not in m))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
+    assert not heavy & set(loaded.replace("'", "").strip("[]\n").split(", "))
+
+
+@pytest.mark.embedder
+@pytest.mark.slow
+def test_the_demo_answers_two_people_differently(tmp_path: Path) -> None:
+    done = personable("demo", "--json", "--home", str(tmp_path), home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    maria, walter = json.loads(done.stdout).values()
+    assert maria["text"] != walter["text"]
+    assert "pregnant" in maria["used"][0]["text"]
+    assert "hemodialysis" in walter["used"][0]["text"]
+    assert maria["citations"]
+    assert walter["citations"]

@@ -9,9 +9,10 @@ from typing import Any, Self, get_args
 
 from sqlalchemy import ColumnElement, Row, Select, Table, bindparam, select
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from personable.errors import NotFoundError, UsageError
+from personable.errors import DataError, NotFoundError, UsageError
 from personable.people import schema
 from personable.people.database import failure, open_engine
 from personable.people.person import Person
@@ -64,6 +65,8 @@ class Store:
             yield
         except DBAPIError as error:
             raise failure(self._engine.url, error) from error
+        except PoolTimeout as error:
+            raise DataError("the people store is too busy: no connection became free in time; try again") from error
         except UnicodeEncodeError as error:
             raise UsageError(
                 "an id or a text holds half a surrogate pair, which cannot be stored; remove it"

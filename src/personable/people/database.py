@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -85,10 +86,14 @@ def _make_file(path: Path) -> None:
 def _set_up(connection: Any, _record: object) -> None:
     # The driver's own transactions would begin late and break atomic schema changes: _begin does it instead.
     connection.isolation_level = None
-    cursor = connection.cursor()
-    for pragma in (f"busy_timeout = {_WAIT_MS}", "journal_mode = WAL", "foreign_keys = ON", "secure_delete = ON"):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
+    try:
+        cursor = connection.cursor()
+        for pragma in (f"busy_timeout = {_WAIT_MS}", "journal_mode = WAL", "foreign_keys = ON", "secure_delete = ON"):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+    except sqlite3.Error:
+        connection.close()  # the pool would leave it, and its thread, to the garbage collector
+        raise
 
 
 def _begin(connection: Connection) -> None:

@@ -89,7 +89,7 @@ def sameness(text: str) -> str:
 
     Other signs stay: "I like C" and "I like C++" are two statements.
     """
-    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold()).replace("’", "'")
+    folded = unicodedata.normalize("NFD", unicodedata.normalize("NFD", text).casefold()).replace("’", "'")
     plain = " ".join(folded.split())
     return hashlib.sha256((plain.rstrip(".!。 ") or plain).encode()).hexdigest()
 

@@ -1,101 +1,146 @@
-"""What kind of answer a question asks for: a person, a place, a date, a number, a definition, a thing named by a noun."""
+"""What kind of answer a question asks for: a person, a place, a date, a number, a thing named by a noun, an account."""
 
 from __future__ import annotations
 
 import re
 from typing import Literal, NamedTuple
 
-Kind = Literal["person", "place", "date", "number", "definition", "reason", "yesno", "thing"]
+Kind = Literal["person", "place", "date", "number", "thing", "definition", "account", "yesno"]
+"""`account` is what needs sentences, not a name: reasons, ways, symptoms, causes, treatments."""
+
+_PHRASES: dict[Kind, str] = {
+    "person": "name of a person",
+    "place": "name of a place, city or country",
+    "date": "date, year",
+    "number": "number, amount",
+    "thing": "name of a thing",
+    "definition": "what it is",
+    "account": "explanation",
+    "yesno": "yes or no",
+}
+
+
+def _nouns(text: str) -> frozenset[str]:
+    return frozenset(text.split())
 
 
 class AnswerType(NamedTuple):
-    """`kind` of the answer, and the noun that names its class in "which city", "what colour" ("" where there is none)."""
+    """`kind` of the answer; `head` is the noun of its class in "which city", "what colour" ("" where there is none)."""
 
     kind: Kind
     head: str = ""
 
+    @property
+    def phrase(self) -> str:
+        """Words that name the class of the answer, to compare with the meaning of a candidate."""
+        return self.head or _PHRASES[self.kind]
 
-_PERSON_NOUNS = frozenset(
-    "actor actress artist author boxer character chef composer designer director explorer footballer golfer gymnast king "
-    "leader man musician name novelist painter philosopher player poet politician pope president queen saint scientist "
-    "singer woman writer".split()
+    @property
+    def short(self) -> bool:
+        """Whether a name, a date or a number can be the whole answer."""
+        return self.kind not in {"account", "yesno"}
+
+
+_PERSON_NOUNS = _nouns(
+    "actor actress artist athlete author boxer captain character chef coach comedian composer designer director "
+    "emperor explorer footballer founder general gladiator god goddess golfer guitarist gymnast host inventor jockey "
+    "judge king leader man minister monarch musician novelist owner painter person philosopher player poet politician "
+    "pope president prince princess queen saint scientist senator singer star teacher winner woman writer"
 )
-_PLACE_NOUNS = frozenset(
-    "capital city continent country county island lake location mountain nation ocean place port province region river sea "
-    "state stadium street town village".split()
+_PLACE_NOUNS = _nouns(
+    "area capital capitol city continent country county desert district island lake location mountain nation ocean "
+    "place planet port province region river sea stadium state street territory town village"
 )
-_DATE_NOUNS = frozenset("birthday century date day decade month year years".split())
-_NUMBER_NOUNS = frozenset(
-    "age amount area code depth distance frequency height length number percentage population price size speed temperature "
-    "value weight".split()
+_DATE_NOUNS = _nouns("birthday century date day decade month year")
+_NUMBER_NOUNS = _nouns(
+    "age amount code depth distance frequency height length number percentage population price size speed "
+    "temperature value weight"
+)
+_THING_NOUNS = _nouns(
+    "album animal award band bird book brand car channel club colour color company currency disease drink dynasty "
+    "fish flower food fruit game gas group instrument invention language mineral movie film name nationality "
+    "newspaper novel occupation opera organ party play poem profession programme religion school series shape "
+    "ship show song sport surname symbol team title tribe university war battle weapon word zone"
+)
+_ACCOUNT_NOUNS = _nouns(
+    "benefit cause complication consequence danger diagnosis difference effect function outlook prevention prognosis "
+    "purpose reason recommendation relationship requirement research risk sign step symptom therapy treatment way"
 )
 _HEADS: tuple[tuple[frozenset[str], Kind], ...] = (
     (_DATE_NOUNS, "date"),
     (_PLACE_NOUNS, "place"),
     (_NUMBER_NOUNS, "number"),
     (_PERSON_NOUNS, "person"),
+    (_ACCOUNT_NOUNS, "account"),
 )
+_KNOWN = _PERSON_NOUNS | _PLACE_NOUNS | _DATE_NOUNS | _NUMBER_NOUNS | _THING_NOUNS | _ACCOUNT_NOUNS
 _WHO = re.compile(r"\b(?:who|whom|whose)\b")
 _WHEN = re.compile(r"\bwhen\b")
 _WHERE = re.compile(r"\bwhere\b")
-_WHY = re.compile(r"^\W*(?:why|how (?:do|does|did|can|could|to|is|are|was|were|would|should))\b")
-_NUMBER = re.compile(
-    r"\bhow (?:many|much|old|long|far|tall|high|big|large|deep|fast|often|heavy|wide|late|early)\b"
+_ACCOUNT = re.compile(
+    r"^\W*(?:why|how (?:do|does|did|can|could|to|is|are|was|were|would|should|might)|what (?:should|can|could|happens|causes?)"
+    r"|is there (?:a|any) (?:treatment|cure|way)|explain|describe)\b|\bwhat (?:do|does|did) .*\bmean\b"
 )
+_NUMBER = re.compile(r"\bhow (?:many|much|old|long|far|tall|high|big|large|deep|fast|often|heavy|wide|late|early)\b")
 _YES_NO = re.compile(
     r"^\W*(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|may|must)\b(?!.*\bor\b)"
 )
+_ARTICLE = r"(?:(?:the|an?|your|my|his|her|its|their)\s+)?"
 _HEAD = re.compile(
-    r"\b(?:what|which)(?:'s)?\s+(?:(?:kind|type|sort|name|part|form|one)\s+of\s+)?(?:(?:is|are|was|were)\s+)?"
-    r"(?:(?:the|a|an|your|my|his|her|its|their)\s+)?(?:(?:name|names|kind|type|form)\s+of\s+(?:the\s+|a\s+|an\s+)?)?"
-    r"((?:[\w'’-]+\s*){1,4})"
+    r"\b(?:what|which)(?:'s)?\s+(?:(?:kinds?|types?|sorts?|names?|parts?|forms?|one)\s+of\s+)?"
+    rf"(?:(?:is|are|was|were)\s+)?{_ARTICLE}"
+    rf"(?:(?:names?|kinds?|types?|forms?)\s+of\s+{_ARTICLE})?((?:[\w'’-]+\s*){{1,4}})"
 )
-_VERBS = frozenset(
-    "is are was were do does did can could has have had will would should may must of in on at to for from by with and or "
-    "that who which the a an it he she they you i we called known used made".split()
+_NOT_NOUNS = _nouns(
+    "is are was were do does did can could has have had will would should may must of in on at to for from by with and "
+    "or that who which the a an it he she they you i we as all most best first famous called known used made won led wrote told"
 )
 _DEFINITION = re.compile(
-    r"^\W*(?:what(?:'s| is| are| was| were)|who(?:'s| is| are| was| were)|define|describe|explain)\s+(?:an?\s+|the\s+)?"
+    rf"^\W*(?:(?:what|who)(?:'s| is| are| was| were)|define)\s+{_ARTICLE}"
     r"[\w'’-]+(?:\s+(?!of\b|in\b|for\b|to\b|from\b|with\b|on\b)[\w'’-]+){0,2}\s*\W*$"
 )
 
 
 def answer_type(question: str) -> AnswerType:
-    """The kind of answer that an English `question` asks for; `thing` where nothing tells (other languages included)."""
+    """The kind of answer that an English `question` asks for; `thing` where nothing tells, as in other languages."""
     asked = " ".join(question.casefold().split())
     head = _head(asked)
-    if _WHEN.search(asked):
-        return AnswerType("date")
-    if _NUMBER.search(asked):
-        return AnswerType("number")
-    if _WHERE.search(asked):
-        return AnswerType("place")
-    if _WHY.search(asked):
-        return AnswerType("reason")
-    if _DEFINITION.search(asked) and not (head and _kind(head)):
-        return AnswerType("definition", head)
-    if kind := _kind(head):
-        return AnswerType(kind, head)
-    if _WHO.search(asked):
-        return AnswerType("person")
-    if _YES_NO.search(asked):
-        return AnswerType("yesno")
-    return AnswerType("thing", head)
+    kind = _kind(head)
+    tests: tuple[tuple[object, Kind], ...] = (
+        (kind == "account" or _ACCOUNT.search(asked), "account"),
+        (_WHEN.search(asked), "date"),
+        (_NUMBER.search(asked), "number"),
+        (_WHERE.search(asked), "place"),
+        (not kind and _DEFINITION.search(asked), "definition"),
+        (kind, kind or "thing"),
+        (_WHO.search(asked), "person"),
+        (_YES_NO.search(asked), "yesno"),
+    )
+    return AnswerType(next((found for test, found in tests if test), "thing"), head)
 
 
 def _head(asked: str) -> str:
-    """The last noun of the phrase after what/which: "which former prime minister was …" gives "minister"."""
+    """The noun of the phrase after what/which: "which former prime minister was …" gives "minister"."""
     match = _HEAD.search(asked)
     if not match:
         return ""
-    head = ""
+    phrase: list[str] = []
     for word in match.group(1).split():
-        if word in _VERBS:
+        bare = word.removesuffix("'s").removesuffix("’s")
+        if bare in _NOT_NOUNS or (phrase and bare.endswith("ed")):
             break
-        head = word.removesuffix("'s").removesuffix("’s")
-    return head
+        phrase.append(bare)
+        if word != bare:
+            break
+    known = [word for word in phrase if _singular(word) in _KNOWN]
+    return (known or phrase or [""])[-1]
+
+
+def _singular(noun: str) -> str:
+    if noun.endswith("ies"):
+        return noun[:-3] + "y"
+    return noun.removesuffix("s") if noun.removesuffix("s") in _KNOWN else noun
 
 
 def _kind(head: str) -> Kind | None:
-    singular = head.removesuffix("s")
-    return next((kind for nouns, kind in _HEADS if head in nouns or singular in nouns), None)
+    return next((kind for nouns, kind in _HEADS if _singular(head) in nouns), None)

@@ -1,33 +1,37 @@
-"""The built-in answerer: the sentences of the given passages that fit the question best, quoted word for word."""
+"""The built-in answerer: the sentences or clauses of the given passages that fit a question best, word for word.
+
+Every name, date, number and word of the passages is a candidate answer; a logistic model over named evidence says how
+likely each is, another how likely each sentence is to answer, and the quotations are chosen to cover the most under a
+limit of words. Nothing is written that does not stand in a passage.
+"""
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from personable.llm.answer_type import AnswerType, answer_type
-from personable.text import sentences, words
+from personable.llm.quote_evidence import (
+    Clue,
+    Features,
+    clues,
+    inverse_frequency,
+    mention_features,
+    sentence_features,
+)
+from personable.llm.quote_model import Logistic, Model, fitted
+from personable.llm.quote_pack import Piece, pack
+from personable.llm.quote_reading import Asked, Reader, Sentence
 from personable.types import Passage, Value
 
 Similar = Callable[[str, Sequence[str]], NDArray[np.float32]]
-_EMBEDDED = 12
-_FOUND = 0.3
-_NAME = re.compile(r"\b[A-Z][\w'’-]+")
-_DIGITS = re.compile(r"\d")
-_STOP = frozenset(
-    "a an and are as at be been by did do does for from had has have how in is it its of on or that the their this to was "
-    "were what when where which who whom whose why will with would".split()
-)
+_MOST_SENTENCES = 12
 
 
 class Quoted(Value):
-    """`text` is `passages[passage].text[start:end]`; `score` (0 to 1) estimates that it answers the question."""
+    """`text` is `passages[passage].text[start:end]`; `score` (0 to 1) estimates that its sentence answers."""
 
     text: str
     passage: int
@@ -37,7 +41,10 @@ class Quoted(Value):
 
 
 class Quotation(Value):
-    """Quotations, best first. `found` is False when nothing fits well enough to be called an answer."""
+    """Quotations, best first. `found` is False when nothing fits well enough to be called an answer.
+
+    `score` is that of the best quotation, 0 without one.
+    """
 
     sentences: list[Quoted]
     answer_type: str
@@ -45,12 +52,14 @@ class Quotation(Value):
     score: float
 
 
-class _Candidate(NamedTuple):
-    text: str
-    passage: int
-    start: int
-    end: int
-    stems: frozenset[str]
+class Evidence(NamedTuple):
+    """What is known about a question and its passages: one entry of features a sentence and a mention."""
+
+    asked: Asked
+    sentences: list[Sentence]
+    sentence_features: list[Features]
+    clues: list[Clue]
+    mention_features: list[Features]
 
 
 def quote(
@@ -64,93 +73,113 @@ def quote(
 ) -> Quotation:
     """Answer `question` with at most `max_words` words quoted from `passages`, best first.
 
-    `similar(question, texts)` gives cosine similarities (None: lexical evidence only); `weights` multiplies the odds of
-    each passage (1.0 is neutral). Deterministic. Raises ValueError when `weights` does not match `passages`.
+    `similar(question, texts)` gives cosine similarities (None: lexical evidence only); it is called with the same short
+    texts for the question and for the class of its answer, so it pays to remember vectors. `weights[i]` multiplies the
+    odds of passage i (1.0 is neutral, 0 silences it). Deterministic. Raises ValueError for a negative weight, weights
+    that do not match `passages`, or `max_words` below 1.
     """
-    if weights is not None and len(weights) != len(passages):
-        raise ValueError(f"{len(weights)} weights for {len(passages)} passages: give one weight a passage")
-    kind = answer_type(question)
-    found = _candidates(passages, language)
-    if not found:
-        return Quotation(sentences=[], answer_type=kind.kind, found=False, score=0.0)
-    scores = _scores(question, kind, found, similar, language)
-    if weights is not None:
-        odds = scores / (1 - scores) * np.array([max(weights[c.passage], 0.0) for c in found])
-        scores = odds / (1 + odds)
-    chosen = _pack(found, scores, max_words)
-    best = max((quoted.score for quoted in chosen), default=0.0)
-    return Quotation(sentences=chosen, answer_type=kind.kind, found=best >= _FOUND, score=best)
+    factors = _factors(weights, len(passages))
+    if max_words < 1:
+        raise ValueError(f"max_words is {max_words}: at least one word is needed to quote anything")
+    heard = [passage if factor > 0 else Passage(id=passage.id, text="") for passage, factor in zip(passages, factors)]
+    evidence = gather(question, heard, similar, language)
+    return answer(evidence, fitted(similar is not None), max_words, np.log(np.maximum(factors, 1e-9)))
 
 
-def _candidates(passages: Sequence[Passage], language: str) -> list[_Candidate]:
-    seen: set[str] = set()
-    found = []
-    for index, passage in enumerate(passages):
-        for span in sentences(passage.text, language):
-            key = " ".join(words(span.text))
-            if key and key not in seen:
-                seen.add(key)
-                found.append(_Candidate(span.text, index, span.start, span.end, _stems(span.text, language)))
-    return found
+def answer(evidence: Evidence, model: Model, max_words: int, shift: NDArray[np.float64] | None = None) -> Quotation:
+    """Quote from evidence; `shift[i]` is added to the log odds of passage i."""
+    of_sentence = [one.passage for one in evidence.sentences]
+    of_mention = [of_sentence[clue.sentence] for clue in evidence.clues]
+    shift = np.zeros(1 + max(of_sentence, default=0)) if shift is None else shift
+    chances = mention_chances(evidence, model.mention, shift[of_mention])
+    named = with_best_mention(evidence, chances)
+    relevance = _probability(model.sentence.logits(named) + shift[of_sentence])
+    kind = evidence.asked.kind
+    pieces = pack(evidence.sentences, relevance, evidence.clues, chances, max_words, kind.short)
+    quoted = [_quoted(piece, evidence.sentences[piece.sentence], relevance) for piece in pieces]
+    quoted.sort(key=lambda one: -one.score)
+    best = quoted[0].score if quoted else 0.0
+    return Quotation(sentences=quoted, answer_type=kind.kind, found=best >= model.threshold, score=best)
 
 
-def _stems(text: str, language: str) -> frozenset[str]:
-    import Stemmer
-
-    terms = [word for word in words(text) if word not in _STOP]
-    if language in Stemmer.algorithms() or language in {"en", "de", "fr", "es", "it", "nl", "pt", "sv", "ru"}:
-        return frozenset(Stemmer.Stemmer(language).stemWords(terms))
-    return frozenset(terms)
-
-
-def _scores(
-    question: str, kind: AnswerType, found: Sequence[_Candidate], similar: Similar | None, language: str
+def mention_chances(
+    evidence: Evidence, model: Logistic, shift: NDArray[np.float64] | float = 0.0
 ) -> NDArray[np.float64]:
-    asked = _stems(question, language)
-    counts = Counter(stem for candidate in found for stem in candidate.stems & asked)
-    idf = {stem: math.log(1 + len(found) / (0.5 + counts[stem])) for stem in asked}
-    total = sum(idf.values()) or 1.0
-    overlap = np.array([sum(idf[stem] for stem in candidate.stems & asked) / total for candidate in found])
-    dense = np.zeros(len(found))
-    if similar is not None:
-        picked = np.argsort(-overlap, kind="stable")[:_EMBEDDED]
-        dense[picked] = similar(question, [found[i].text for i in picked])
-    typed = np.array([_typed(kind, candidate.text, asked, language) for candidate in found])
-    rank = np.array([1 / (1 + candidate.passage) for candidate in found])
-    short = np.array([len(candidate.text) < 40 for candidate in found])
-    weight = 1.0 if similar is not None else 0.5
-    logit = -3.2 + 2.5 * overlap + 2.5 * dense * weight + 0.9 * typed + 0.5 * rank - 1.2 * short
-    result: NDArray[np.float64] = 1 / (1 + np.exp(-logit))
-    return result
+    """How likely each mention is to be the answer, shape (len(clues),); 0 for what the question says itself."""
+    novel = np.array([features["novel"] > 0 for features in evidence.mention_features], dtype=bool)
+    return _probability(model.logits(evidence.mention_features) + shift) * novel
 
 
-def _typed(kind: AnswerType, text: str, asked: frozenset[str], language: str) -> float:
-    if kind.kind in {"date", "number"}:
-        return float(bool(_DIGITS.search(text)))
-    if kind.kind in {"person", "place"}:
-        return float(any(not _stems(name, language) <= asked for name in _NAME.findall(text)[1:]))
-    return 0.5
+def with_best_mention(evidence: Evidence, chances: NDArray[np.float64]) -> list[Features]:
+    """The sentence features, joined by the chance of the best mention in the sentence."""
+    best = [0.0] * len(evidence.sentences)
+    for clue, chance in zip(evidence.clues, chances.tolist(), strict=True):
+        best[clue.sentence] = max(best[clue.sentence], chance)
+    return [named | {"best_mention": value} for named, value in zip(evidence.sentence_features, best, strict=True)]
 
 
-def _pack(found: Sequence[_Candidate], scores: NDArray[np.float64], max_words: int) -> list[Quoted]:
-    left = max_words
-    chosen: list[Quoted] = []
-    for i in np.argsort(-scores, kind="stable"):
-        candidate = found[i]
-        cut = list(re.finditer(r"\S+", candidate.text))
-        if len(cut) > left and chosen:
-            continue
-        length = cut[min(left, len(cut)) - 1].end()
-        chosen.append(
-            Quoted(
-                text=candidate.text[:length],
-                passage=candidate.passage,
-                start=candidate.start,
-                end=candidate.start + length,
-                score=float(scores[i]),
-            )
-        )
-        left -= min(left, len(cut))
-        if not left:
-            break
-    return chosen
+def gather(question: str, passages: Sequence[Passage], similar: Similar | None, language: str = "en") -> Evidence:
+    """Read everything and name the evidence; with `similar`, only the twelve lexically best sentences are kept."""
+    reader = Reader(language)
+    kind, stems, head = reader.question(question)
+    sentences = reader.passages(passages)
+    asked = Asked(kind, stems, inverse_frequency(stems, sentences, reader.background), head)
+    dense = None
+    if similar is not None and sentences:
+        sentences = _best(asked, sentences)
+        dense = similar(question, [sentence.text for sentence in sentences])
+    found = clues(sentences)
+    likeness = _likeness(question, kind.phrase, [clue.mention.text for clue in found], similar)
+    return Evidence(
+        asked,
+        sentences,
+        sentence_features(asked, sentences, dense),
+        found,
+        mention_features(asked, sentences, found, reader.background, likeness),
+    )
+
+
+def _best(asked: Asked, sentences: list[Sentence]) -> list[Sentence]:
+    if len(sentences) <= _MOST_SENTENCES:
+        return sentences
+    logits = fitted(False).sentence.logits(sentence_features(asked, sentences, None))
+    kept = np.sort(np.argsort(-logits, kind="stable")[:_MOST_SENTENCES])
+    return [sentences[i] for i in kept]
+
+
+def _likeness(
+    question: str, phrase: str, texts: Sequence[str], similar: Similar | None
+) -> dict[str, NDArray[np.float32]]:
+    if similar is None or not texts:
+        return {}
+    distinct = list(dict.fromkeys(texts))
+    place = {text: i for i, text in enumerate(distinct)}
+    order = [place[text] for text in texts]
+    return {
+        "like_type": similar(phrase, distinct)[order],
+        "like_question": similar(question, distinct)[order],
+    }
+
+
+def _factors(weights: Sequence[float] | None, count: int) -> NDArray[np.float64]:
+    factors = np.ones(count) if weights is None else np.asarray(weights, dtype=np.float64)
+    if factors.shape != (count,):
+        raise ValueError(f"{factors.size} weights for {count} passages: give one weight a passage")
+    if not (np.isfinite(factors).all() and (factors >= 0).all()):
+        raise ValueError(f"passage weights must be finite and not negative: {factors.tolist()}")
+    return factors
+
+
+def _probability(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 1 / (1 + np.exp(-logits))
+
+
+def _quoted(piece: Piece, sentence: Sentence, relevance: NDArray[np.float64]) -> Quoted:
+    start, end, *_ = piece.span
+    return Quoted(
+        text=sentence.text[start:end],
+        passage=sentence.passage,
+        start=sentence.start + start,
+        end=sentence.start + end,
+        score=float(relevance[piece.sentence]),
+    )

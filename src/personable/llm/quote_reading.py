@@ -1,0 +1,104 @@
+"""Reading: a question and passages taken apart into sentences, stems and mentions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple, Protocol
+
+from personable.llm.answer_type import AnswerType, answer_type
+from personable.llm.quote_mention import Mention, Token, mentions, tokens
+from personable.text import sentences, words
+from personable.types import Passage
+
+
+class Sentence(NamedTuple):
+    """Sentence number `place` of passage number `passage`, at `start` in its text.
+
+    `stems[i]` belongs to `words[i]` ("" for common words). `context` holds the stems of the title and of the sentences
+    before it, which a pronoun may stand for.
+    """
+
+    text: str
+    passage: int
+    start: int
+    place: int
+    words: list[Token]
+    stems: list[str]
+    mentions: list[Mention]
+    context: frozenset[str]
+
+
+class Asked(NamedTuple):
+    """The question: the kind of its answer, its stems in order, their weights, and the stem of the kind's noun."""
+
+    kind: AnswerType
+    stems: list[str]
+    weight: Mapping[str, float]
+    head: str
+
+
+class _Stemmer(Protocol):
+    def stemWord(self, word: str) -> str: ...  # noqa: N802 - the library's name
+
+
+class _Plain:
+    def stemWord(self, word: str) -> str:  # noqa: N802
+        return word
+
+
+@cache
+def lexicon() -> tuple[frozenset[str], Mapping[str, float]]:
+    """English function words, and for frequent English stems the share of passages that hold them."""
+    path = files("personable.llm") / "quote_lexicon.json"
+    data = json.loads(path.read_text(encoding="utf-8"))
+    return frozenset(data["common"]), data["background"]
+
+
+_TELLING = frozenset(["first", "second", "new", "one", "two", "three", "most", "only", "many"])
+
+
+class Reader:
+    """Reads texts of one language ("en"); a language without a stemmer is read without one."""
+
+    def __init__(self, language: str) -> None:
+        import Stemmer
+
+        self.language = language
+        try:
+            self._stemmer: _Stemmer = Stemmer.Stemmer(language)
+        except KeyError:
+            self._stemmer = _Plain()
+        english = language.startswith("en")
+        self._common, self.background = lexicon() if english else (frozenset(), {})
+
+    def stem(self, word: str) -> str:
+        """The stem of `word`; "" where it says nothing by itself."""
+        bare = word.casefold().removesuffix("'s").removesuffix("’s")
+        return "" if bare in self._common - _TELLING else self._stemmer.stemWord(bare)
+
+    def question(self, text: str) -> tuple[AnswerType, list[str], str]:
+        """The kind of answer, the distinct stems in order, and the stem of the kind's noun."""
+        kind = answer_type(text)
+        stems = dict.fromkeys(self.stem(word.text) for word in tokens(text))
+        return kind, [stem for stem in stems if stem], self.stem(kind.head) if kind.head else ""
+
+    def passages(self, passages: Sequence[Passage]) -> list[Sentence]:
+        """All sentences, without repetitions."""
+        seen: set[str] = set()
+        found: list[Sentence] = []
+        for number, passage in enumerate(passages):
+            context = frozenset(self.stem(word.text) for word in tokens(passage.title)) - {""}
+            for place, span in enumerate(sentences(passage.text, self.language)):
+                parts = tokens(span.text)
+                key = " ".join(words(span.text))
+                if not parts or key in seen:
+                    continue
+                seen.add(key)
+                stems = [self.stem(word.text) for word in parts]
+                inside = mentions(span.text, parts, self._common)
+                found.append(Sentence(span.text, number, span.start, place, parts, stems, inside, context))
+                context |= frozenset(stems) - {""}
+        return found

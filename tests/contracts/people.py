@@ -234,6 +234,12 @@ class PeopleContract:
         await people.record(Event(person="ana", kind="query", session="s", text="secret"))
         assert await people.events("bob") == await people.events("bob", "s") == []
 
+    async def test_what_was_only_shown_does_not_push_out_what_was_done(self, people: People) -> None:
+        await people.add("ana")
+        done = Event(person="ana", kind="click", text="soup", time=datetime(2020, 1, 1, tzinfo=UTC))
+        await people.record_many([done, *(Event(person="ana", kind="impression") for _ in range(9))])
+        assert (await people.recall("ana", events=3)).events == [done]
+
     async def test_turns_are_numbered_within_a_session_of_one_person(self, people: People) -> None:
         await people.add("ana")
         await people.add("bob")

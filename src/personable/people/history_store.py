@@ -22,6 +22,8 @@ _EVENTS = (
     .limit(bindparam("limit"))
 )
 _SESSION_EVENTS = _EVENTS.where(_EVENT.session == bindparam("session"))
+# Every answer shows several passages: counted in, they would push out what the person did.
+_DEEDS = _EVENTS.where(_EVENT.kind != "impression")
 _TURNS = (
     fields(schema.turns, "person")
     .where(_TURN.person == bindparam("person"), _TURN.session == bindparam("session"))
@@ -70,6 +72,10 @@ class HistoryStore(Store):
         """The last `limit` turns of the person's session, oldest first; none for a session that is not theirs."""
         async with self._read() as connection:
             return await self._turns(connection, person, session, limit)
+
+    async def _deeds(self, connection: AsyncConnection, person: str, limit: int) -> list[Event]:
+        rows = await self._rows(connection, _DEEDS, person, limit=limit)
+        return [Event(**row._mapping) for row in reversed(rows)]
 
     async def _turns(self, connection: AsyncConnection, person: str, session: str, limit: int) -> list[Turn]:
         rows = await self._rows(connection, _TURNS, person, session=session, limit=limit)

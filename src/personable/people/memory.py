@@ -10,7 +10,7 @@ from personable.people.statements import Statement
 
 
 class Memory(NamedTuple):
-    """The person, every confirmed statement, the latest events and the last turns of a session, oldest first each."""
+    """The person, every confirmed statement, the latest events apart from impressions, and the last turns of a session, oldest first each."""
 
     person: Person
     statements: list[Statement]

@@ -102,12 +102,13 @@ class People(StatementStore, HistoryStore):
         return Kept(**row._mapping)
 
     async def recall(self, person: str, session: str | None = None, *, events: int = 100, turns: int = 3) -> Memory:
-        """What is remembered about the person at one moment: the latest `events`, the last `turns` of `session`."""
+        """What is remembered about the person at one moment: the latest `events` apart from impressions, the last
+        `turns` of `session`."""
         async with self._read(snapshot=True) as connection:
             return Memory(
                 person=await self._known(connection, person),
                 statements=await self._statements(connection, person, ("confirmed",), ended=True),
-                events=await self._events(connection, person, None, events),
+                events=await self._deeds(connection, person, events),
                 turns=[] if session is None else await self._turns(connection, person, session, turns),
             )
 

@@ -96,6 +96,7 @@ def test_markdown_without_front_matter_is_named_for_its_first_heading(tmp_path: 
         ("\ufeffnaïve".encode(), "naïve"),
         ("naïve 猫".encode("utf-16"), "naïve 猫"),
         ("Der Fuß ist müde und möchte schlafen, während Jörg übt. ".encode("cp1252") * 20, None),
+        ("café".encode("cp1252"), "café"),
         (b"one\r\ntwo\rthree", "one\ntwo\nthree"),
     ],
 )
@@ -240,6 +241,24 @@ def test_tables_with_any_separator(tmp_path: Path, name: str, separator: str) ->
 def test_a_table_row_with_too_many_cells_is_named(tmp_path: Path) -> None:
     path = written(tmp_path, "a.csv", "id,text\n1,one\n2,two,too many\n3,three\n")
     assert problems(path) == [f"{path}, line 3: 3 cells, but the header names 2 columns"]
+
+
+def test_a_quotation_mark_that_is_not_closed_does_not_swallow_rows_in_silence(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", 'id,text\n1,one\n2,"two\n3,three\n')
+    assert [item.text for item in read(path) if isinstance(item, Document)] == ["one"]
+    assert problems(path) == [f"{path}, line 3: not valid CSV: unexpected end of data"]
+
+
+def test_a_row_that_is_not_valid_does_not_take_the_next_with_it(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", 'id,text\n1,"one"x\n2,two\n')
+    assert [item.text for item in read(path) if isinstance(item, Document)] == ["two"]
+    assert [problem.split(": ")[0] for problem in problems(path)] == [f"{path}, line 2"]
+
+
+def test_metadata_is_clean_and_finite(tmp_path: Path) -> None:
+    line = '{"text": "a", "x": NaN, "y": 1e999, "n": 1.5, "b": true, "s": "\\ud83d\\u0000", "l": [1], "none": null}'
+    (document,) = documents(written(tmp_path, "a.jsonl", line))
+    assert document.meta == {"n": 1.5, "b": True, "s": "?"}
 
 
 @pytest.mark.parametrize("content", ['[{"text": "one"}]', '{"documents": [{"text": "one"}]}', '{"text": "one"}'])

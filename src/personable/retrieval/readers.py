@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -66,18 +67,21 @@ def _text(file: TextFile, origin: Origin, options: ReadOptions) -> Iterator[Docu
 
 def _parts(file: TextFile) -> Iterator[str]:
     """The text in pieces of at most PART characters, cut at the end of a paragraph, line or word where there is one."""
-    with file.text() as stream:
-        rest = ""
-        while more := stream.read(PART - len(rest)):
-            rest += clean(more)
-            if len(rest) < PART:
-                continue
-            cuts = (rest.rfind(border, PART // 2) + len(border) for border in ("\n\n", "\n", " "))
-            cut = next((cut for cut in cuts if cut > PART // 2), PART)
-            yield rest[:cut]
-            rest = rest[cut:]
-        if rest:
-            yield rest
+    try:
+        with file.text() as stream:
+            rest = ""
+            while more := stream.read(PART - len(rest)):
+                rest += clean(more)
+                if len(rest) < PART:
+                    continue
+                cuts = (rest.rfind(border, PART // 2) + len(border) for border in ("\n\n", "\n", " "))
+                cut = next((cut for cut in cuts if cut > PART // 2), PART)
+                yield rest[:cut]
+                rest = rest[cut:]
+            if rest:
+                yield rest
+    except (OSError, EOFError, zlib.error) as error:
+        raise UnreadableFileError(f"{file.path} is damaged: {error}") from error
 
 
 def _front(text: str, title: str) -> tuple[str, str]:

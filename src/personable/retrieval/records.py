@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any
@@ -74,7 +75,7 @@ def _document(record: Mapping[str, Any], origin: Origin, where: str, options: Re
         text=text,
         title=" ".join(values.get("title", "").split()),
         source=values.get("source") or origin.source,
-        meta={name: value for name, value in record.items() if name not in used and _is_meta(value)},
+        meta={clean(name): _meta(value) for name, value in record.items() if name not in used and _is_meta(value)},
     )
 
 
@@ -93,7 +94,11 @@ def _string(value: Any) -> str:
 def _is_meta(value: Any) -> bool:
     if isinstance(value, str):
         return 0 < len(value) <= _META
-    return isinstance(value, Scalar)
+    return isinstance(value, (bool, int)) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _meta(value: Scalar) -> Scalar:
+    return clean(value) if isinstance(value, str) else value
 
 
 Row = tuple[int, Mapping[str, Any] | str]
@@ -158,7 +163,7 @@ def _table(file: TextFile) -> Iterator[Row]:
 
 
 def _cells(lines: Iterable[str], header: list[str], separator: str) -> Iterator[Row]:
-    rows = csv.reader(lines, delimiter=separator)
+    rows = csv.reader(lines, delimiter=separator, strict=True)
     while True:
         line = rows.line_num + 2
         try:

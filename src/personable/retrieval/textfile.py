@@ -15,6 +15,7 @@ from personable.errors import UnreadableFileError
 
 _CHUNK = 1 << 20
 _SAMPLE = 1 << 16
+_EVIDENCE = 16  # bytes beyond ASCII; on fewer a guess is worth less than the most common old encoding
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark is the beginning of this one
@@ -65,7 +66,8 @@ class TextFile:
         """The encoding of this text, found by reading all of it once in pieces.
 
         In this order: its byte order mark, UTF-8 where every byte is valid, what an HTML or XML head declares, UTF-8
-        with some broken bytes, and the best guess of charset-normalizer. The platform's default plays no part.
+        with some broken bytes, Windows-1252 where there is little to go by, else the best guess of charset-normalizer.
+        The platform's default plays no part.
         Raises UnreadableFileError for a binary file and a damaged archive.
         """
         try:
@@ -138,6 +140,8 @@ def _legacy(head: bytes, broken: bytes) -> str:
     as_utf8 = broken.decode("utf-8", "replace")
     if len(_MULTIBYTE.findall(as_utf8)) > as_utf8.count("\ufffd"):
         return "utf-8"
+    if len(broken) - len(broken.decode("ascii", "ignore")) < _EVIDENCE:
+        return "cp1252"
     best = from_bytes(broken).best()
     return best.encoding if best is not None else "utf-8"
 

@@ -10,7 +10,9 @@ from personable.people.statements import Statement
 
 
 class Memory(NamedTuple):
-    """The person, every confirmed statement, the latest events apart from impressions, and the last turns of a session, oldest first each."""
+    """The person, every confirmed statement, the latest events apart from impressions, and the last turns of a session;
+    each list oldest first.
+    """
 
     person: Person
     statements: list[Statement]

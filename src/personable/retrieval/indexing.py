@@ -237,7 +237,7 @@ class IndexRun:
         if entry is not None and entry.name is not None:
             return entry.name, None
         name, length = file.name, len(PurePosixPath(file.name).parts)
-        while (other := self._ledger.named(name)) is not None and other.path not in self._leaving:
+        while (other := self._ledger.named(name)) is not None:
             if other.digest == digest and not other.path.exists():
                 return name, other.path
             length += 1

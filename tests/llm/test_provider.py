@@ -51,6 +51,18 @@ async def test_the_form_comes_last_and_the_schema_is_sent_apart():
     assert body["response_format"]["json_schema"]["schema"]["properties"].keys() == {"need", "queries", "score"}
 
 
+async def test_openai_gets_no_schema_where_it_would_spoil_the_cache(monkeypatch: pytest.MonkeyPatch):
+    async with fake_server(says(JSON)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        model = make_model("openai:gpt-4o-mini", key="k", timeout=60)
+        assert (await model.write(PROMPT, Need)).value == Need(need="tea")
+        assert (await model.write(PROMPT.model_copy(update={"shared": ""}), Need)).value == Need(need="tea")
+    assert [body["response_format"]["type"] for body in server.requests] == ["json_object", "json_schema"]
+    assert '"need": string' in server.requests[0]["messages"][-1]["content"]
+    assert '"need": string' not in server.requests[1]["messages"][-1]["content"]
+    assert len(server.requests[0]["messages"]) == 2
+
+
 async def test_a_server_without_schemas_is_asked_without_one_from_then_on():
     refusal = Says(status=400, error="response_format json_schema is not supported")
     async with fake_server(refusal, says(JSON)) as server:

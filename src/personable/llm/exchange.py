@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel
 
@@ -15,6 +15,9 @@ from personable.types import Tokens
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponseStreamEvent
     from pydantic_ai.models import ModelRequestParameters
+
+Form = Literal["schema", "object", "text"]
+"""What a request asks for: JSON by a schema, some JSON object, text."""
 
 
 def messages(prompt: Prompt, output: type[BaseModel] | None, *, cached: bool) -> list[ModelMessage]:
@@ -33,14 +36,18 @@ def messages(prompt: Prompt, output: type[BaseModel] | None, *, cached: bool) ->
     return [ModelRequest(parts=[*system, UserPromptPart(content)])]
 
 
-def parameters(output: type[BaseModel] | None) -> ModelRequestParameters:
-    """Ask for JSON by the schema of `output`, for text when it is None."""
+def parameters(output: type[BaseModel] | None, ask_for: Form) -> ModelRequestParameters:
+    """Ask for JSON by the schema of `output`, for any JSON object where the provider can hold to that, or for text."""
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.output import OutputObjectDefinition
 
-    if output is None:
+    if output is None or ask_for == "text":
         return ModelRequestParameters()
     wanted = OutputObjectDefinition(json_schema=output.model_json_schema(), name=output.__name__)
+    if ask_for == "object":
+        return ModelRequestParameters(
+            output_mode="prompted", output_object=wanted, prompted_output_template=False, allow_text_output=False
+        )
     return ModelRequestParameters(output_mode="native", output_object=wanted, allow_text_output=False)
 
 

@@ -45,10 +45,10 @@ class Limits:
 class Provider:
     """What is known of a provider.
 
-    `connect` makes pydantic-ai's model, once for each event loop; `where` is the address for error messages;
-    `key` is kept only to keep it out of them, `key_from` says where it is set. `temperature` None leaves that to the
-    provider. `shows_schema`: it shows a JSON schema to the model, so the prompt need not. `marks_cache`: it wants to be
-    told what to cache. `priced`: list prices apply. `free`: it costs nothing.
+    `connect` makes pydantic-ai's model, once for each event loop; `where` is the address for error messages; `key` is
+    kept only to keep it out of them, `key_from` says where it is set. `temperature` None leaves that to the provider.
+    `shows_schema`: it puts a JSON schema before the prompt, where another schema spoils the prefix cache.
+    `marks_cache`: it wants to be told what to cache. `priced`: list prices apply. `free`: it costs nothing.
     """
 
     connect: Callable[[], Model]
@@ -141,23 +141,28 @@ class ProviderModel:
         from pydantic_ai.exceptions import ModelRequestRejectedError
 
         model = await self._open()
-        by_schema = (
-            output is not None and self._takes_schema and model.profile.get("supports_json_schema_output", False)
-        )
-        shown = None if by_schema and self._provider.shows_schema else output
+        ask_for = self._form(model, prompt)
+        shown = None if ask_for == "schema" and self._provider.shows_schema else output
         sent = exchange.messages(prompt, shown, cached=self._provider.marks_cache)
         try:
             return await model_request(
                 model,
                 sent,
                 model_settings=self._settings(max_tokens),
-                model_request_parameters=exchange.parameters(output if by_schema else None),
+                model_request_parameters=exchange.parameters(output, ask_for),
             )
         except ModelRequestRejectedError as error:
-            if not by_schema or not refuses_schema(error):
+            if output is None or ask_for == "text" or not refuses_schema(error):
                 raise
             self._takes_schema = False
         return await self._request(prompt, output, max_tokens)
+
+    def _form(self, model: Model, prompt: Prompt) -> exchange.Form:
+        """By schema where that is possible and does not keep calls with one `shared` from sharing their cache."""
+        if not self._takes_schema:
+            return "text"
+        spoils = self._provider.shows_schema and bool(prompt.shared)
+        return "schema" if model.profile.get("supports_json_schema_output", False) and not spoils else "object"
 
     async def _pieces(self, prompt: Prompt, max_tokens: int | None) -> AsyncGenerator[str | Raw]:
         """Text as it comes, then the reply. Stops the request when the model goes round in circles."""

@@ -329,3 +329,20 @@ async def test_a_quotation_with_bracketed_numbers_cites_only_its_own(make_kit: M
     result = await answer(make_kit().given([passage]), Question(text="When was the tower of Pisa built?"))
     assert "[12]" not in result.text
     assert "[1]" in result.text
+
+
+async def test_with_the_dial_off_nothing_is_learnt_but_the_answer_can_be_explained(
+    make_kit: MakeKit, people: People
+) -> None:
+    question = Question(text="I have gout. What is it?", person="ana", session="s", dial="off")
+    result = await answer(make_kit(people=people), question)
+    assert await people.statements("ana", states=("proposed",)) == []
+    assert await people.events("ana") == []
+    assert (await people.answer(result.id, "ana")).id == result.id
+
+
+async def test_a_question_with_control_characters_is_answered_and_kept(make_kit: MakeKit, people: People) -> None:
+    question = Question(text="I have gout\x00\x07. What is gout?", person="ana", session="s")
+    result = await answer(make_kit(people=people), question)
+    assert result.found
+    assert (await people.turns("ana", "s"))[0].answer_id == result.id

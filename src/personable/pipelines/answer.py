@@ -44,6 +44,8 @@ LONGEST_QUESTION = 200_000
 
 PERSON_POWER = 6
 """How steeply a quoted passage loses weight with its distance from the question as this person means it."""
+QUOTED_FROM = 0.4
+"""A passage with less than this share of the best weight is not quoted: it speaks to somebody else."""
 
 
 async def answer(
@@ -137,6 +139,7 @@ async def _reply(
     note = board.latest(OrderNote)
     order = note.order if note else range(1, len(passages) + 1)
     ranked = [passages[number - 1] for number in order]
+    ranked = [passage for passage in ranked if weights[passage.id] >= QUOTED_FROM * max(weights.values())]
     writer = Writer(board, [*ranked, *extra], kit.settings.quote_words)
     await quote_reply(kit, writer, question.text, [weights.get(passage.id, 1.0) for passage in writer.passages])
     return writer.written
@@ -166,7 +169,7 @@ def _result(
         used=used,
         strength=strength,
         ask=feedback.ask if feedback else "",
-        suggestions=[one for one in session.next_questions if one not in cited] if session else [],
+        suggestions=[one for one in session.next_questions if one not in cited][:3] if session else [],
         degraded=crew.degraded + (["reply: cut at its length limit"] if written.cut else []),
         model=kit.model.name if kit.model else "quote",
         tokens=board.tokens,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import unicodedata
+from typing import TYPE_CHECKING
+
 from personable.board import Board
 from personable.kit import Kit
 from personable.notes import PortraitNote, ProfileNote
@@ -10,6 +13,12 @@ from personable.people.portrait import Ranked, portrait
 from personable.people.statements import may_leave
 from personable.types import Answer, Question, Used
 
+if TYPE_CHECKING:
+    from personable.people.store import People
+
+LONGEST_STATEMENT = 2000
+"""Characters that the store takes for a statement or an event's text."""
+
 
 async def see_person(kit: Kit, question: Question, board: Board) -> PortraitNote:
     """The portrait of the question's person, posted. Statements that may not leave for a remote model stand apart."""
@@ -17,13 +26,10 @@ async def see_person(kit: Kit, question: Question, board: Board) -> PortraitNote
     if kit.people is not None and question.person is not None:
         seen = await portrait(kit.people, question, kit.similar if kit.embedder else None)
         remote = any(model is not None and model.remote for model in (kit.model, kit.agents_model))
-        used = [
-            (one, Used(statement=one.statement.id, text=one.statement.text, score=one.score)) for one in seen.statements
-        ]
         note = PortraitNote(
             known=seen.known,
-            statements=[told for one, told in used if may_leave(one.statement, remote)],
-            withheld=[told for one, told in used if not may_leave(one.statement, remote)],
+            statements=[_used(one) for one in seen.statements if may_leave(one.statement, remote)],
+            withheld=[_used(one) for one in seen.statements if not may_leave(one.statement, remote)],
             interests=[] if remote else [interest.text for interest in seen.interests],
             need=seen.need,
         )
@@ -39,22 +45,35 @@ async def remember(kit: Kit, question: Question, board: Board, answer: Answer) -
     """Store the answer and its board and, for a person, the question, what was shown, and what they said of themselves.
 
     What they said becomes a proposed statement with the question as its cause: it counts only once they confirm it.
+    With the dial off nothing is learnt: the answer and its turn are kept, so that it can be explained and erased.
     """
     if kit.people is None:
         return
-    person, session = question.person, question.session
+    person, session, text = question.person, question.session, _storable(question.text)
     if person is not None:
-        profile = board.latest(ProfileNote)
-        for text in profile.proposed if profile else []:
-            await kit.people.tell(
-                person, text, source="inferred", cause=question.text, state="proposed", confidence=0.5
-            )
-        asked = Event(person=person, session=session, kind="query", text=question.text[:2000])
-        shown = [
-            Event(person=person, session=session, kind="impression", passage=c.passage_id, text=c.title, value=c.number)
-            for c in answer.citations
-        ]
-        await kit.people.record_many([asked, *shown])
+        dial = (await kit.people.get(person)).dial
+        if "off" not in (dial, question.dial):
+            await _learn(kit.people, question, board, answer)
         if session is not None:
-            await kit.people.add_turn(person, session, question.text, answer.text, answer.id)
+            await kit.people.add_turn(person, session, text, _storable(answer.text), answer.id)
     await kit.people.save_answer(answer.id, person, session, answer.model_dump_json(), board.to_json())
+
+
+async def _learn(people: People, question: Question, board: Board, answer: Answer) -> None:
+    person, session, text = question.person or "", question.session, _storable(question.text)[:LONGEST_STATEMENT]
+    profile = board.latest(ProfileNote)
+    for said in profile.proposed if profile else []:
+        proposal = _storable(said).strip()
+        if 0 < len(proposal) <= LONGEST_STATEMENT:
+            await people.tell(person, proposal, source="inferred", cause=text, confidence=0.5)
+    asked = Event(person=person, session=session, kind="query", text=text)
+    shown = [
+        Event(person=person, session=session, kind="impression", passage=c.passage_id, text=c.title, value=c.number)
+        for c in answer.citations
+    ]
+    await people.record_many([asked, *shown])
+
+
+def _storable(text: str) -> str:
+    """`text` without control characters, which the store refuses; white space stays."""
+    return "".join(" " if unicodedata.category(char) == "Cc" and char not in "\n\t" else char for char in text)

@@ -3,8 +3,8 @@
     python benchmarks/retrieval_quality.py --data ../shared/data [--work FOLDER]
 
 Prints nDCG@10, P@3, R@50 and MRR of words, meaning and both, with 95 % bootstrap intervals over the questions that
-have a relevant card, and the paired difference of the hybrid to the better single list. Nothing is fitted to these questions.
-`--work` keeps the collections, as embedding all cards takes minutes.
+have a relevant card, and the paired difference of the hybrid to the better single list. Nothing is fitted to these
+questions. `--work` keeps the collections, as embedding all cards takes minutes.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ async def searched(retriever: Retriever, queries: dict[str, str], k: int = 100) 
 
 
 def report(name: str, systems: dict[str, Retriever], data: Path) -> None:
-    qrels = [*ir_measures.read_trec_qrels(str(data / "medical/qrels_liveqa_dev_cards.txt"))]
+    with (data / "medical/qrels_liveqa_dev_cards.txt").open(encoding="utf-8") as lines:
+        rows = [line.split() for line in lines]
+    qrels = [ir_measures.Qrel(query, card, int(grade)) for query, _, card, grade in rows]
     wanted = {qrel.query_id for qrel in qrels if qrel.relevance >= 1}
     qrels = [qrel for qrel in qrels if qrel.query_id in wanted]
     for label, query in QUERIES.items():

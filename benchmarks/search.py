@@ -2,7 +2,7 @@
 
     python benchmarks/search.py --data ../shared/data [--work FOLDER] [--peers PYTHON]
 
-One thread, one query at a time, the LiveQA messages as written and paraphrased. All dense rows get the same ready MiniLM
+One thread, one query at a time, the LiveQA messages as written and paraphrased. Dense rows get the same ready MiniLM
 vectors of cards and queries; embedding a query has its own row. `--peers` is the interpreter of an environment of
 haystack-ai, llama-index-core and llama-index-retrievers-bm25, whose in-memory stores `search_peers.py` then times.
 """

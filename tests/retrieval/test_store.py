@@ -261,6 +261,43 @@ def test_a_lost_engine_is_built_again(store: PassageStore, lost: str) -> None:
         assert len(again.sparse.search("cats", 5)[0]) == 1
 
 
+def test_a_reader_of_a_collection_that_lost_an_engine_says_so(store: PassageStore) -> None:
+    store.put("a", "1", [piece("a1", "cats")])
+    store.commit()
+    store.close()
+    shutil.rmtree(store.folder / "sparse")
+    with pytest.raises(DataError, match="lost a part of its index"):
+        PassageStore(store.folder, embedder=HASH)
+
+
+def test_a_damaged_engine_is_a_clear_error_and_mended_once_deleted(store: PassageStore) -> None:
+    store.put("a", "1", [piece("a1", "cats")])
+    store.commit()
+    store.close()
+    (store.folder / "sparse" / "meta.json").write_text("{")
+    with pytest.raises(DataError, match="delete it and index again to mend it"):
+        PassageStore(store.folder, embedder=HASH, write=True)
+    shutil.rmtree(store.folder / "sparse")
+    with PassageStore(store.folder, embedder=HASH, write=True) as mended:
+        agree(mended)
+
+
+def test_a_commit_that_failed_half_way_may_be_tried_again(store: PassageStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.put("a", "1", [piece("a1", "cats"), piece("a2", "dogs")])
+    for owner, name in ((store.sparse, "commit"), (store.dense, "update"), (store._database, "publish")):
+        with monkeypatch.context() as patch, pytest.raises(OSError, match="disk full"):
+            patch.setattr(owner, name, failing_disk)
+            store.commit()
+        assert store.documents() == {}
+    store.commit()
+    assert ids(store) == {"a1", "a2"}
+    agree(store)
+
+
+def failing_disk(*args: object) -> None:
+    raise OSError("disk full")
+
+
 STEPS = {
     "while embedding": "HashEmbedder.passages",
     "before the words are added": "SparseIndex.add",

@@ -114,7 +114,7 @@ class DenseIndex:
         try:
             index = faiss.read_index(str(self._path), faiss.IO_FLAG_MMAP_IFC if memory_mapped else 0)
         except RuntimeError as error:
-            raise DataError(f"{self._path} cannot be read ({error}); delete it and index again") from error
+            raise DataError(f"{self._path} cannot be read ({error}); delete it and index again to mend it") from error
         if index.d != self._dim:
             raise DataError(f"{self._path} holds vectors of {index.d} dimensions, expected {self._dim}; index again")
         return index

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from personable.errors import DataError
 from personable.retrieval.analysis import Analyser
 
 Ranked = tuple[NDArray[np.int64], NDArray[np.float32]]
@@ -34,7 +35,8 @@ class SparseIndex:
     """BM25 (Robertson & Zaragoza 2009, §3.4; k1 = 1.2, b = 0.75, Lucene's idf) of the text plus `TITLE_WEIGHT` times
     that of the title, each field with its own lengths and document frequencies.
 
-    Changes become visible, to this process and others, by `commit` and `reload`. One writing process at a time.
+    Changes become visible, to this process and others, by `commit` and `reload`. One writing process at a time. Raises
+    DataError if the index is damaged.
     """
 
     def __init__(self, folder: Path, language: str) -> None:
@@ -47,9 +49,12 @@ class SparseIndex:
         builder.add_text_field("text", tokenizer_name="whitespace", index_option="freq")
         self._tantivy = tantivy
         self._schema = builder.build()
-        self._index = tantivy.Index(self._schema, path=str(folder))
-        self._index.config_reader("manual")
-        self._index.reload()
+        try:
+            self._index = tantivy.Index(self._schema, path=str(folder))
+            self._index.config_reader("manual")
+            self._index.reload()
+        except (ValueError, OSError) as error:
+            raise DataError(f"{folder} cannot be read ({error}); delete it and index again to mend it") from error
         self._analyser = Analyser(language)
         self._writer: Any = None
 
@@ -91,10 +96,15 @@ class SparseIndex:
         """See what has been committed since, also by another process."""
         self._index.reload()
 
-    def close(self) -> None:
-        """Finish merging; what was not committed is forgotten."""
+    def rollback(self) -> None:
+        """Forget what was added and deleted since the last commit."""
         if self._writer is not None:
             self._writer.rollback()
+
+    def close(self) -> None:
+        """Finish merging; what was not committed is forgotten."""
+        self.rollback()
+        if self._writer is not None:
             self._writer.wait_merging_threads()
             self._writer = None
 

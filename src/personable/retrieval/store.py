@@ -81,6 +81,8 @@ class PassageStore:
             self._loaded = self._database.generation()
             if write:
                 self._heal()
+            else:
+                self._check()
             self._opened = opened.pop_all()
 
     def documents(self) -> dict[str, str]:
@@ -215,8 +217,16 @@ class PassageStore:
                 self.dense.reload()
             self._loaded = generation
 
+    def _check(self) -> None:
+        """A reader cannot mend an engine that lost passages, and must not pretend that they are not there."""
+        total = len(self)
+        lost = len(self.sparse) < total or (self.dense is not None and len(self.dense) < total)
+        if lost and self._database.generation() == self._loaded:
+            raise DataError(f"the collection at {self.folder} lost a part of its index; index again to mend it")
+
     def _heal(self) -> None:
         """Bring the engines to what the database holds, if they differ."""
+        self.sparse.rollback()
         total = len(self)
         if len(self.sparse) == total and (self.dense is None or len(self.dense) == total):
             return

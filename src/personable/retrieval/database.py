@@ -77,19 +77,23 @@ class Database:
         """Rows whose metadata, `document` or `source` match every key of the filter, ascending."""
         found: NDArray[np.int64] | None = None
         for key, wanted in where.items():
-            values = wanted if isinstance(wanted, list) else [wanted]
-            held = [self._holding(key, value) for value in values]
-            any_of = np.unique(np.concatenate(held)) if held else np.empty(0, dtype=np.int64)
+            any_of = self._holding(key, wanted if isinstance(wanted, list) else [wanted])
             found = any_of if found is None else np.intersect1d(found, any_of, assume_unique=True)
         return self.rows() if found is None else found
 
-    def _holding(self, key: str, value: Scalar) -> NDArray[np.int64]:
-        ask = "SELECT row FROM meta WHERE key = ? AND value = ?"
-        given: list[str] = [key, canonical(value)]
-        if key in ("document", "source") and isinstance(value, str):
-            ask += f" UNION SELECT row FROM passage WHERE {key} = ?"
-            given.append(value)
-        return _column(self._reader.execute(ask, given))
+    def _holding(self, key: str, values: Sequence[Scalar]) -> NDArray[np.int64]:
+        """Rows that have any of these values, ascending."""
+        found: list[NDArray[np.int64]] = []
+        for start in range(0, len(values), _MANY):
+            some = values[start : start + _MANY]
+            marks = ",".join("?" * len(some))
+            ask = f"SELECT row FROM meta WHERE key = ? AND value IN ({marks})"
+            found.append(_column(self._reader.execute(ask, [key, *map(canonical, some)])))
+            if key in ("document", "source"):
+                ask = f"SELECT row FROM passage WHERE {key} IN ({marks})"
+                texts = [value if isinstance(value, str) else None for value in some]
+                found.append(_column(self._reader.execute(ask, texts)))
+        return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
 
     def passages(self, rows: Sequence[int]) -> dict[int, Passage]:
         """The passages among `rows` that exist."""

@@ -22,7 +22,8 @@ TITLE_WEIGHT = 2.0
 MOST_TERMS = 64
 """Distinct terms of a query that are looked up: the rarest. Keeps a pasted document from becoming a slow query."""
 
-_NARROW = 4096
+_ROW_COST = 16
+"""Hits that could be fetched and thrown away in the time that one more row takes in a filter inside the engine."""
 
 
 def ranked(rows: NDArray[np.int64], scores: NDArray[np.float32], k: int) -> Ranked:
@@ -115,10 +116,9 @@ class SparseIndex:
         total = searcher.num_docs
         if asked is None or k < 1 or (rows is not None and not len(rows)):
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
-        if rows is not None and len(rows) <= _NARROW:
-            asked = self._only(asked, rows)
-            rows = None
         limit = k if rows is None else min(total, 2 * k * total // len(rows) + k)
+        if rows is not None and _ROW_COST * len(rows) < limit:
+            asked, rows, limit = self._only(asked, rows), None, k
         while True:
             hits = searcher.search(asked, limit, count=False).hits
             found = np.array(searcher.fast_field_values("row", [at for _, at in hits]), dtype=np.int64)

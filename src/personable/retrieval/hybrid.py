@@ -20,8 +20,8 @@ Rows = NDArray[np.int64] | None
 
 FLOORS = {"minilm": 0.15}
 """Cosines up to which a model's passages are arbitrary. MiniLM over 16,407 medical cards: the best card for a question
-on another subject has .14 to .22, the best for 52 real medical questions .27 to .87; but a lion is .18 from "the king of
-the savannah", so the floor is low, and judging what was found is the guard's. Models not named here have 0."""
+on another subject has .14 to .22, the best for 52 real medical questions .27 to .87. But a lion is .18 from "the king
+of the savannah": the floor is low, and judging what was found is the guard's. Models not named here have 0."""
 
 
 class SparseRetriever:

@@ -53,7 +53,7 @@ async def measure(kit: Kit, questions: int, delay: float) -> tuple[list[float], 
     """Seconds of each question, and the part of it outside searches."""
     timed = Timed(kit)
     kit.retriever = timed
-    kit.model = kit.agents_model = ScriptedModel(SCRIPT, delay=delay)  # type: ignore[arg-type]
+    kit.model = kit.agents_model = ScriptedModel(SCRIPT, delay=delay)
     whole, own = [], []
     for number in range(questions + 3):
         person = PEOPLE[number % 2].id

@@ -39,7 +39,7 @@ def test_a_misspelt_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_value_out_of_bounds_is_named_with_where_to_look(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERSONABLE_PASSAGES", "0")
-    with pytest.raises(ConfigurationError, match="'passages'.*PERSONABLE_PASSAGES"):
+    with pytest.raises(ConfigurationError, match=r"'passages'.*PERSONABLE_PASSAGES"):
         load_settings()
 
 

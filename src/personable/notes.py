@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from personable.types import Answer, Question, Used, Value
+from personable.types import Answer, Dial, Question, Used, Value
 
 
 class Note(Value):
@@ -24,7 +24,7 @@ class QuestionNote(Note):
 
 
 class PortraitNote(Note):
-    """What of this person matters for this question.
+    """What of this person matters for this question. `dial` is the question's and the person's together.
 
     `statements` may be told to the model. `withheld` are sensitive ones that may not leave this machine: they shape
     the search where that is local, and no prompt holds them.
@@ -32,6 +32,7 @@ class PortraitNote(Note):
 
     kind: Literal["portrait"] = "portrait"
     known: bool
+    dial: Dial = "off"
     statements: list[Used] = Field(default_factory=list)
     withheld: list[Used] = Field(default_factory=list)
     interests: list[str] = Field(default_factory=list)

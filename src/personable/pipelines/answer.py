@@ -93,7 +93,7 @@ async def _answer(
 
 
 def _gate(question: Question, person: PortraitNote, board: Board) -> float:
-    note = gate(question.text, person, question.dial if question.person else "off")
+    note = gate(question.text, person)
     board.post("gate", note, score=note.strength)
     return note.strength
 

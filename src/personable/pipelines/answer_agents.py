@@ -168,5 +168,6 @@ def draft_agent(similar: Similar | None, max_words: int, language: str) -> Agent
 
 
 def side_by_side(similar: Similar | None, max_words: int, language: str) -> list[Agent[Any]]:
-    """The six agents that do not need each other."""
-    return [PROFILE, QUERIES, SESSION, ORDER, FEEDBACK, draft_agent(similar, max_words, language)]
+    """The six agents that do not need each other, the most useful first: a model that takes one call at a time may
+    not come to the last."""
+    return [draft_agent(similar, max_words, language), QUERIES, ORDER, PROFILE, SESSION, FEEDBACK]

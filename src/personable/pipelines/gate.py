@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from personable.notes import GateNote, PortraitNote
 from personable.text import words
-from personable.types import Dial
 
 HELPS = 0.25
 ESSENTIAL = 0.7
@@ -19,7 +18,7 @@ _ADVICE = frozenset(
 )
 
 
-def gate(question: str, portrait: PortraitNote, dial: Dial) -> GateNote:
+def gate(question: str, portrait: PortraitNote) -> GateNote:
     """How much the person counts for `question`, from 0 to 1.
 
     Evidence: words of the first person (0.4), a request for judgement (0.2), and how close the person's nearest
@@ -34,11 +33,11 @@ def gate(question: str, portrait: PortraitNote, dial: Dial) -> GateNote:
         "nearest statement": round(min(max(nearest - 0.25, 0.0), 0.4), 3),
     }
     strength = min(sum(evidence.values()), 1.0)
-    if dial == "off":
+    if portrait.dial == "off":
         strength = 0.0
-    elif dial == "on":
+    elif portrait.dial == "on":
         strength = max(strength, 0.5)
     verdict = "essential" if strength >= ESSENTIAL else "helps" if strength >= HELPS else "not needed"
-    if dial == "auto" and verdict == "not needed":
+    if portrait.dial == "auto" and verdict == "not needed":
         strength = 0.0
     return GateNote.model_validate({"verdict": verdict, "strength": round(strength, 3), "evidence": evidence})

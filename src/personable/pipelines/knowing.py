@@ -28,6 +28,7 @@ async def see_person(kit: Kit, question: Question, board: Board) -> PortraitNote
         remote = any(model is not None and model.remote for model in (kit.model, kit.agents_model))
         note = PortraitNote(
             known=seen.known,
+            dial=seen.dial,
             statements=[_used(one) for one in seen.statements if may_leave(one.statement, remote)],
             withheld=[_used(one) for one in seen.statements if not may_leave(one.statement, remote)],
             interests=[] if remote else [interest.text for interest in seen.interests],

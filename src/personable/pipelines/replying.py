@@ -131,6 +131,8 @@ async def write_reply(writer: Writer, guard: Guard, desk: Desk, prompt: Prompt, 
                     break
                 pending += piece
                 *complete, pending = split_reply(pending) or [pending]
+                if complete and pending.startswith("["):  # its closing bracket may still come
+                    pending = f"{complete.pop()} {pending}"
                 more = more and _take_all(complete, guard, writer)
         if more:
             _take_all(split_reply(pending), guard, writer)

@@ -31,7 +31,7 @@ from personable.text import words
 from personable.types import Passage
 
 _WEIGHTS = Path(quote_model.__file__).with_name("quote_weights.json")
-_STRENGTH = 0.03
+_STRENGTH = 0.02
 _MISSED = 0.04
 _FOLDS = 5
 

@@ -62,14 +62,25 @@ def gold_spans(text: str, answers: Sequence[str]) -> list[tuple[int, int]]:
     return spans
 
 
+def minilm() -> Similar:
+    """Cosines from the packaged MiniLM; a question and the texts of the last few calls are remembered, as in use."""
+    return _similar(most=512)
+
+
 def remembering() -> Similar:
-    """Cosines from the packaged MiniLM, every vector kept in memory."""
+    """The same, every vector kept: for fitting, which reads the same texts many times."""
+    return _similar(most=None)
+
+
+def _similar(most: int | None) -> Similar:
     from personable.embed import make_embedder
 
-    embedder = make_embedder("minilm")
+    embedder = make_embedder("minilm", threads=1)
     known: dict[str, NDArray[np.float32]] = {}
 
     def similar(question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        if most is not None and len(known) > most:
+            known.clear()
         new = list(dict.fromkeys(text for text in (question, *texts) if text not in known))
         known.update(zip(new, embedder.passages(new), strict=True))
         return np.array([known[text] for text in texts]) @ known[question]

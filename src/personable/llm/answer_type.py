@@ -38,7 +38,7 @@ class AnswerType(NamedTuple):
     @property
     def short(self) -> bool:
         """Whether a name, a date or a number can be the whole answer."""
-        return self.kind not in {"account", "yesno"}
+        return self.kind not in {"account", "definition", "yesno"}
 
 
 _PERSON_NOUNS = _nouns(
@@ -63,7 +63,7 @@ _THING_NOUNS = _nouns(
     "ship show song sport surname symbol team title tribe university war battle weapon word zone"
 )
 _ACCOUNT_NOUNS = _nouns(
-    "benefit cause complication consequence danger diagnosis difference effect function outlook prevention prognosis "
+    "benefit cause change complication consequence danger diagnosis difference effect function outlook prevention prognosis "
     "purpose reason recommendation relationship requirement research risk sign step symptom therapy treatment way"
 )
 _HEADS: tuple[tuple[frozenset[str], Kind], ...] = (
@@ -78,8 +78,8 @@ _WHO = re.compile(r"\b(?:who|whom|whose)\b")
 _WHEN = re.compile(r"\bwhen\b")
 _WHERE = re.compile(r"\bwhere\b")
 _ACCOUNT = re.compile(
-    r"^\W*(?:why|how (?:do|does|did|can|could|to|is|are|was|were|would|should|might)|what (?:should|can|could|happens|causes?)"
-    r"|is there (?:a|any) (?:treatment|cure|way)|explain|describe)\b|\bwhat (?:do|does|did) .*\bmean\b"
+    r"^\W*(?:why|how (?:do|does|did|can|could|to|is|are|was|were|would|should|might)|what (?:to|should|can|could|happens|causes?)"
+    r"|is there (?:a|any) (?:treatment|cure|way)|explain|describe|tell me)\b|\bwhat (?:do|does|did) .*\bmean\b|\binformation (?:about|on)\b|\bat risk\b"
 )
 _NUMBER = re.compile(r"\bhow (?:many|much|old|long|far|tall|high|big|large|deep|fast|often|heavy|wide|late|early)\b")
 _YES_NO = re.compile(
@@ -97,13 +97,13 @@ _NOT_NOUNS = _nouns(
 )
 _DEFINITION = re.compile(
     rf"^\W*(?:(?:what|who)(?:'s| is| are| was| were)|define)\s+{_ARTICLE}"
-    r"[\w'’-]+(?:\s+(?!of\b|in\b|for\b|to\b|from\b|with\b|on\b)[\w'’-]+){0,2}\s*\W*$"
+    r"[\w'’-]+(?:\s+(?!(?:of|in|for|to|from|with|on|at|by|about)\b)[\w'’-]+){0,5}\s*\W*$"
 )
 
 
 def answer_type(question: str) -> AnswerType:
     """The kind of answer that an English `question` asks for; `thing` where nothing tells, as in other languages."""
-    asked = " ".join(question.casefold().split())
+    asked = " ".join(re.sub(r"\([^)]*\)", " ", question.casefold()).split())
     head = _head(asked)
     kind = _kind(head)
     tests: tuple[tuple[object, Kind], ...] = (
@@ -130,7 +130,7 @@ def _head(asked: str) -> str:
         if bare in _NOT_NOUNS or (phrase and bare.endswith("ed")):
             break
         phrase.append(bare)
-        if word != bare:
+        if word != bare or _singular(bare) != bare:
             break
     known = [word for word in phrase if _singular(word) in _KNOWN]
     return (known or phrase or [""])[-1]

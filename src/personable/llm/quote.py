@@ -7,7 +7,7 @@ limit of words. Nothing is written that does not stand in a passage.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +28,7 @@ from personable.types import Passage, Value
 
 Similar = Callable[[str, Sequence[str]], NDArray[np.float32]]
 _MOST_SENTENCES = 12
+_MOST_MENTIONS = 48
 
 
 class Quoted(Value):
@@ -119,17 +120,21 @@ def with_best_mention(evidence: Evidence, chances: NDArray[np.float64]) -> list[
 
 
 def gather(question: str, passages: Sequence[Passage], similar: Similar | None, language: str = "en") -> Evidence:
-    """Read everything and name the evidence; with `similar`, only the twelve lexically best sentences are kept."""
+    """Read everything and name the evidence; with `similar`, only the lexically best sentences and mentions are kept."""
     reader = Reader(language)
     kind, stems, head = reader.question(question)
-    sentences = reader.passages(passages)
+    sentences = [one for one in reader.passages(passages) if _tells(one, stems)]
     asked = Asked(kind, stems, inverse_frequency(stems, sentences, reader.background), head)
     dense = None
     if similar is not None and sentences:
         sentences = _best(asked, sentences)
         dense = similar(question, [sentence.text for sentence in sentences])
     found = clues(sentences)
-    likeness = _likeness(question, kind.phrase, [clue.mention.text for clue in found], similar)
+    likeness: dict[str, NDArray[np.float32]] = {}
+    if similar is not None and found:
+        found = _likely(asked, sentences, found, reader.background)
+        texts = [clue.mention.text for clue in found]
+        likeness = {"like_type": similar(kind.phrase, texts), "like_question": similar(question, texts)}
     return Evidence(
         asked,
         sentences,
@@ -137,6 +142,11 @@ def gather(question: str, passages: Sequence[Passage], similar: Similar | None, 
         found,
         mention_features(asked, sentences, found, reader.background, likeness),
     )
+
+
+def _tells(sentence: Sentence, asked: Sequence[str]) -> bool:
+    """Whether it says something that the question does not, and is no question itself."""
+    return not sentence.text.endswith(("?", "？")) and not set(sentence.stems) <= {"", *asked}
 
 
 def _best(asked: Asked, sentences: list[Sentence]) -> list[Sentence]:
@@ -147,18 +157,15 @@ def _best(asked: Asked, sentences: list[Sentence]) -> list[Sentence]:
     return [sentences[i] for i in kept]
 
 
-def _likeness(
-    question: str, phrase: str, texts: Sequence[str], similar: Similar | None
-) -> dict[str, NDArray[np.float32]]:
-    if similar is None or not texts:
-        return {}
-    distinct = list(dict.fromkeys(texts))
-    place = {text: i for i, text in enumerate(distinct)}
-    order = [place[text] for text in texts]
-    return {
-        "like_type": similar(phrase, distinct)[order],
-        "like_question": similar(question, distinct)[order],
-    }
+def _likely(
+    asked: Asked, sentences: Sequence[Sentence], found: list[Clue], background: Mapping[str, float]
+) -> list[Clue]:
+    """The mentions that are lexically likeliest: embedding all of them would take too long."""
+    features = mention_features(asked, sentences, found, background, {})
+    logits = fitted(False).mention.logits(features)
+    logits[[named["novel"] == 0 for named in features]] = -np.inf
+    kept = np.sort(np.argsort(-logits, kind="stable")[:_MOST_MENTIONS])
+    return [found[i] for i in kept if np.isfinite(logits[i])]
 
 
 def _factors(weights: Sequence[float] | None, count: int) -> NDArray[np.float64]:

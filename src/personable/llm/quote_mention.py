@@ -30,7 +30,7 @@ class Mention(NamedTuple):
 
 CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _LETTERS = rf"(?:(?![{CJK}])\w)+"
-_TOKEN = re.compile(rf"[{CJK}]|{_LETTERS}(?:['’.\-–]{_LETTERS})*")
+_TOKEN = re.compile(rf"[{CJK}]|\d{{1,3}}(?:,\d{{3}})+\w*|{_LETTERS}(?:['’.\-–]{_LETTERS})*")
 _MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
 _YEAR = r"(?:1\d{3}|20\d\d)"
 _DATE = re.compile(

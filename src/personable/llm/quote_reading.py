@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -10,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from personable.llm.answer_type import AnswerType, answer_type
 from personable.llm.quote_mention import Mention, Token, mentions, tokens
-from personable.text import sentences, words
+from personable.text import Span, sentences, words
 from personable.types import Passage
 
 
@@ -57,6 +58,8 @@ def lexicon() -> tuple[frozenset[str], Mapping[str, float]]:
     return frozenset(data["common"]), data["background"]
 
 
+_ITEM = re.compile(r"(?:[-*•‣·]|\d{1,3}[.)])\s")
+_LIST_WORDS = 60
 _TELLING = frozenset(["first", "second", "new", "one", "two", "three", "most", "only", "many"])
 
 
@@ -76,7 +79,7 @@ class Reader:
 
     def stem(self, word: str) -> str:
         """The stem of `word`; "" where it says nothing by itself."""
-        bare = word.casefold().removesuffix("'s").removesuffix("’s")
+        bare = word.casefold().replace(",", "").removesuffix("'s").removesuffix("’s")
         return "" if bare in self._common - _TELLING else self._stemmer.stemWord(bare)
 
     def question(self, text: str) -> tuple[AnswerType, list[str], str]:
@@ -91,7 +94,7 @@ class Reader:
         found: list[Sentence] = []
         for number, passage in enumerate(passages):
             context = frozenset(self.stem(word.text) for word in tokens(passage.title)) - {""}
-            for place, span in enumerate(sentences(passage.text, self.language)):
+            for place, span in enumerate(_with_lists(passage.text, sentences(passage.text, self.language))):
                 parts = tokens(span.text)
                 key = " ".join(words(span.text))
                 if not parts or key in seen:
@@ -102,3 +105,18 @@ class Reader:
                 found.append(Sentence(span.text, number, span.start, place, parts, stems, inside, context))
                 context |= frozenset(stems) - {""}
         return found
+
+
+def _with_lists(text: str, spans: Sequence[Span]) -> list[Span]:
+    """Join a list's items to each other and to the sentence that introduces them, up to sixty words a piece."""
+    joined: list[Span] = []
+    for span in spans:
+        if joined and _ITEM.match(span.text):
+            before = joined[-1]
+            together = Span(text[before.start : span.end], before.start, span.end)
+            introduced = before.text.endswith(":") or not before.text.endswith((".", "!", "?", "。"))
+            if (introduced or _ITEM.match(before.text)) and len(together.text.split()) <= _LIST_WORDS:
+                joined[-1] = together
+                continue
+        joined.append(span)
+    return joined

@@ -9,7 +9,7 @@ from personable.llm.quote_mention import CJK
 
 _LEAST = 5
 _OPENERS = "and but which who whom whose while when where because after before by in from with for at on during since until as that"
-_CUT = re.compile(rf"(?<=[,;:)\]—–])\s+|\s+(?=[(\[—–])|\s+(?=(?:{'|'.join(_OPENERS.split())})\s)|(?<=[、，；：])")
+_CUT = re.compile(rf"\s*\n\s*|(?<=[,;:)\]—–])\s+|\s+(?=[(\[—–])|\s+(?=(?:{'|'.join(_OPENERS.split())})\s)|(?<=[、，；：])")
 _PIECE = re.compile(rf"[{CJK}]|[^\s{CJK}]+")
 _LEADING = re.compile(r"(?:(?:and|but|or)\s+|[,;:–—\s])+")
 _TRAILING = re.compile(r"[\s,;:–—(\[]+$")

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from personable.guard import Guard, place, script, split_reply, unmarked
+from personable.guard import Guard, place, script, split_reply, split_stream, unmarked
 from personable.types import Passage
 
 PASSAGES = [
@@ -80,6 +80,19 @@ def test_without_passages_nothing_is_supported() -> None:
 
 def test_marks_after_the_full_stop_belong_to_the_sentence_before() -> None:
     assert split_reply("It is so. [1] That is why.[2][3]") == ["It is so [1].", "That is why[2][3]."]
+
+
+@given(st.text(max_size=120), st.lists(st.integers(1, 12), max_size=30))
+def test_a_stream_gives_the_same_sentences_however_it_is_cut(text: str, cuts: list[int]) -> None:
+    reply = f"It is so. [1] {text} That is why [2][3]. The end."
+    pending, said, at = "", [], 0
+    for size in [*cuts, len(reply)]:
+        pending += reply[at : at + size]
+        at += size
+        complete, pending = split_stream(pending)
+        said += complete
+    said += split_reply(pending)
+    assert "".join("".join(said).split()) == "".join("".join(split_reply(reply)).split())
 
 
 def test_groups_of_numbers_are_read() -> None:

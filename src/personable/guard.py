@@ -155,6 +155,17 @@ def split_reply(text: str) -> list[str]:
     return [span.text for span in sentences(moved)]
 
 
+def split_stream(pending: str) -> tuple[list[str], str]:
+    """The sentences of a growing text that are complete, and the rest, untouched.
+
+    The last sentence may go on, and so may citation marks behind it, so it waits for words that follow.
+    """
+    starts = [span.start for span in sentences(pending) if not span.text.startswith("[")]
+    if len(starts) < 2:
+        return [], pending
+    return split_reply(pending[: starts[-1]]), pending[starts[-1] :]
+
+
 def _numbers(sentence: str) -> list[int]:
     found: list[int] = []
     for group in _CITED.findall(sentence):

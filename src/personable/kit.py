@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 
     from personable.embed import Embedder
     from personable.llm.base import LanguageModel
+    from personable.llm.quote import Similar
     from personable.people.store import People
     from personable.retrieval.base import Retriever
     from personable.retrieval.rerank import Reranker
     from personable.retrieval.store import PassageStore
 
 CACHED_VECTORS = 4096
+FITTED_EMBEDDERS = frozenset({"minilm"})
+"""Embedders whose cosines `quote` can read; by others it would be misled, so it then goes by words alone."""
 
 
 @dataclass
@@ -69,6 +72,11 @@ class Kit:
             self._vectors = known if len(known) <= CACHED_VECTORS else fresh
         result: NDArray[np.float32] = np.stack([known[text] for text in texts]) @ self.embedder.queries([query])[0]
         return result
+
+    @property
+    def evidence(self) -> Similar | None:
+        """`similar` for quoting; None unless the quoting weights were fitted to the cosines of this embedder."""
+        return self.similar if self.embedder is not None and self.embedder.name in FITTED_EMBEDDERS else None
 
     def given(self, passages: Sequence[Passage]) -> Kit:
         """This kit over a fixed list of passages instead of a collection: every search finds them, in their order."""

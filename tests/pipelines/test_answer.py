@@ -8,6 +8,7 @@ from personable.errors import ConfigurationError, ModelTimeoutError, NotFoundErr
 from personable.kit import Kit
 from personable.llm.scripted import ScriptedModel
 from personable.notes import (
+    AgentsNote,
     DecisionNote,
     DraftNote,
     FeedbackNote,
@@ -35,6 +36,7 @@ AGENTS = {
     "feedback": FeedbackNote(ask="How old are you?"),
     "draft": DraftNote(reasoning="passage 1 says so", answer="2 to 3 liters [1]"),
 }
+TOGETHER = AgentsNote.model_validate({note.kind: note for note in AGENTS.values()})
 
 
 def scripted(
@@ -51,7 +53,7 @@ async def test_without_a_model_the_answer_is_quoted_and_says_so(make_kit: MakeKi
     assert result.model == "quote"
     assert cited.passage_id == "stones#0"
     assert passage.text[cited.start : cited.end] == cited.quote
-    assert cited.quote in result.text
+    assert result.text.startswith("Drink 2 to 3 liters of water a day [1].")
     assert result.calls == 0
 
 
@@ -195,8 +197,7 @@ async def test_agents_that_overrun_the_budget_are_replaced(make_kit: MakeKit) ->
     ("calls", "plan", "made"), [(0, "numeric", 0), (1, "reply only", 1), (3, "merged", 2), (10, "separate", 7)]
 )
 async def test_the_budget_decides_and_the_board_says_so(make_kit: MakeKit, calls: int, plan: str, made: int) -> None:
-    notes = {note.kind: note for note in AGENTS.values()}
-    model = ScriptedModel({**AGENTS, "cognitive": "Drink water [1].", "agents": notes})  # type: ignore[dict-item]
+    model = ScriptedModel({**AGENTS, "cognitive": "Drink water [1].", "agents": TOGETHER})  # type: ignore[dict-item]
     board = Board()
     result = await answer(make_kit(model, budget_calls=calls), WATER, board=board)
     decisions = [post.content for post in board.all(DecisionNote)]
@@ -206,9 +207,8 @@ async def test_the_budget_decides_and_the_board_says_so(make_kit: MakeKit, calls
 
 
 async def test_a_merged_call_fills_all_six_notes(make_kit: MakeKit) -> None:
-    notes = {note.kind: note for note in AGENTS.values()}
     board = Board()
-    model = ScriptedModel({"agents": notes, "cognitive": "Drink water [1]."})  # type: ignore[dict-item]
+    model = ScriptedModel({"agents": TOGETHER, "cognitive": "Drink water [1]."})
     await answer(make_kit(model, budget_calls=2), WATER, board=board)
     assert board.latest(DraftNote) == AGENTS["draft"]
     assert board.latest(FeedbackNote) == AGENTS["feedback"]
@@ -221,28 +221,35 @@ async def test_an_agent_left_out_posts_nothing(make_kit: MakeKit) -> None:
     assert any(p.content.choice == "skipped" for p in board.all(DecisionNote))  # type: ignore[union-attr]
 
 
-async def test_the_same_question_differs_for_a_person_and_says_why(make_kit: MakeKit, people: People) -> None:
-    await people.tell("ana", "I cannot sleep", sensitive=False)
-    kit = make_kit(people=people)
-    plain = await answer(kit, Question(text="What helps me?", person="ana", dial="off"))
-    personal = await answer(kit, Question(text="What helps me?", person="ana", dial="on"))
-    assert plain.used == []
-    assert "I cannot sleep" in [used.text for used in personal.used]
-    assert personal.strength >= 0.5
-    assert personal.text != plain.text
+async def test_the_same_question_finds_other_passages_for_a_person_and_says_why(
+    make_kit: MakeKit, people: People
+) -> None:
+    await people.add("ben")
+    await people.tell("ben", "I have poor sleep", sensitive=False)
+    kit, first = make_kit(people=people), {}
+    for dial in ("off", "on"):
+        board = Board()
+        question = Question.model_validate({"text": "Any tips for my heart?", "person": "ben", "dial": dial})
+        result = await answer(kit, question, board=board)
+        found = board.latest(PassagesNote)
+        assert found is not None
+        first[dial] = [one.passage_id for one in found.found], [used.text for used in result.used]
+    assert first["off"][1] == []
+    assert "I have poor sleep" in first["on"][1]
+    assert first["on"][0].index("sleep#0") < [*first["off"][0], "sleep#0"].index("sleep#0")
 
 
 async def test_nothing_of_a_person_reaches_a_remote_model_unless_it_may(make_kit: MakeKit, people: People) -> None:
     await people.tell("ana", "I walk with a cane")  # nobody classified it
     for plan in (10, 3, 1):
-        model = ScriptedModel({**AGENTS, "agents": {n.kind: n for n in AGENTS.values()}, "cognitive": "x"}, remote=True)  # type: ignore[dict-item]
+        model = ScriptedModel({**AGENTS, "agents": TOGETHER, "cognitive": "x"}, remote=True)  # type: ignore[dict-item]
         board = Board()
         await answer(
             make_kit(model, people, budget_calls=plan), Question(text="What should I eat?", person="ana"), board=board
         )
         sent = " ".join(prompt.model_dump_json() for prompt in model.prompts)
         assert "pregnant" in sent
-        assert "lactose" not in sent.replace("Lactose intolerance", "").replace("with lactose intolerance cannot", "")
+        assert "I have lactose intolerance" not in sent
         assert "cane" not in sent
         portrait = board.latest(PortraitNote)
         assert portrait is not None

@@ -27,6 +27,7 @@ async def watch(events: Subscription) -> None:
     """Show who is at work while an answer is made, then its text, sentence by sentence as it leaves the guard."""
     screen = console()
     status = screen.status("reading") if screen.is_terminal else None
+    written = False
     if status:
         status.start()
     async for event in events:
@@ -35,11 +36,13 @@ async def watch(events: Subscription) -> None:
                 status.stop()
                 status = None
             screen.print(Styled(event.text), end="", soft_wrap=True)
+            written = True
         elif status:
             status.update(f"{event.role}: {event.kind}")
     if status:
         status.stop()
-    screen.print()
+    if written:
+        screen.print()
 
 
 def show_answer(answer: Answer) -> None:

@@ -178,8 +178,7 @@ async def extractive(row: Row, kit: Kit) -> Outcome:
     """Vanilla RAG without a language model: the best sentences of the given passages, quoted in at most 40 words."""
     from personable.llm.quote import quote
 
-    similar = kit.similar if kit.embedder is not None else None
-    found = await asyncio.to_thread(quote, row.question, row.passages, similar=similar, language=kit.language)
+    found = await asyncio.to_thread(quote, row.question, row.passages, similar=kit.evidence, language=kit.language)
     return Outcome(answer=" ".join(quoted.text for quoted in found.sentences), passages=row.passages)
 
 

@@ -99,7 +99,7 @@ def _gate(question: Question, person: PortraitNote, board: Board) -> float:
 
 
 def _agents(kit: Kit, plan: Plan) -> list[Agent[Any]]:
-    agents = side_by_side(kit.similar if kit.embedder else None, kit.settings.quote_words, kit.language)
+    agents = side_by_side(kit.evidence, kit.settings.quote_words, kit.language)
     if plan == "numeric":  # the reply is itself quoted: a draft would say the same
         return [agent for agent in agents if agent.writes is not DraftNote]
     return agents

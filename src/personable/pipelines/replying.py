@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from personable.agent import Desk, cost_of
 from personable.board import Board
 from personable.errors import ModelOutputError
-from personable.guard import Checked, Guard, place, split_reply, unmarked
+from personable.guard import Checked, Guard, place, split_reply, split_stream, unmarked
 from personable.kit import Kit
 from personable.llm.base import Prompt, Reply
 from personable.llm.quote import Quotation, quote
@@ -108,7 +108,7 @@ async def quote_reply(kit: Kit, writer: Writer, question: str, weights: list[flo
         quote,
         question,
         writer.passages,
-        similar=kit.similar if kit.embedder else None,
+        similar=kit.evidence,
         max_words=kit.settings.quote_words,
         weights=weights,
         language=kit.language,
@@ -130,9 +130,7 @@ async def write_reply(writer: Writer, guard: Guard, desk: Desk, prompt: Prompt, 
                     reply = piece
                     break
                 pending += piece
-                *complete, pending = split_reply(pending) or [pending]
-                if complete and pending.startswith("["):  # its closing bracket may still come
-                    pending = f"{complete.pop()} {pending}"
+                complete, pending = split_stream(pending)
                 more = more and _take_all(complete, guard, writer)
         if more:
             _take_all(split_reply(pending), guard, writer)

@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from openqa import Row, contained, gold_spans, read_rows, remembering
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
+from openqa import Row, contained, gold_spans, read_rows, remembering
 from personable.llm import quote_model
 from personable.llm.quote import Evidence, Similar, answer, gather, mention_chances, with_best_mention
 from personable.llm.quote_evidence import Features
@@ -159,16 +159,16 @@ def validate(rows: Sequence[Row], own: Sequence[Instance], strangers: Sequence[I
             row = rows[one.row]
             if not contained(" \n ".join(passage.text for passage in row.passages[:3]), row.answers):
                 continue
-            for words in (40, 20):
-                found = answer(one.evidence, model, words)
+            for limit in (40, 20):
+                found = answer(one.evidence, model, limit)
                 hit = any(contained(quoted.text, row.answers) for quoted in found.sentences)
-                hits.setdefault((row.dataset, words), []).append(hit)
-                if words == 40 and hit:
+                hits.setdefault((row.dataset, limit), []).append(hit)
+                if limit == 40 and hit:
                     right.append(found.score)
         for one in (one for one in strangers if one.row in asked):
             wrong[one.first].append(answer(one.evidence, model, 40).score)
-    for (dataset, words), found_ in hits.items():
-        print(f"  {dataset:9} {words} words: {np.mean(found_):.3f} of the ceiling ({len(found_)})")
+    for (dataset, limit), shares in hits.items():
+        print(f"  {dataset:9} {limit} words: {np.mean(shares):.3f} of the ceiling ({len(shares)})")
     print(f"  mean: {np.mean([np.mean(v) for (_, w), v in hits.items() if w == 40]):.3f} at 40,", end=" ")
     print(f"{np.mean([np.mean(v) for (_, w), v in hits.items() if w == 20]):.3f} at 20")
     return Scores(np.array(right), np.array(wrong[True]), np.array(wrong[False]))

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from openqa import DATASETS, Row, contained, minilm, read_rows
 
+from openqa import DATASETS, Row, contained, minilm, read_rows
 from personable.llm.quote import Similar, quote
 
 _RESAMPLES = 2000

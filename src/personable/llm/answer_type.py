@@ -1,4 +1,4 @@
-"""What kind of answer a question asks for: a person, a place, a date, a number, a thing named by a noun, an account."""
+"""What kind of answer a question asks for: a person, a place, a date, a number, a thing, an account."""
 
 from __future__ import annotations
 
@@ -63,8 +63,9 @@ _THING_NOUNS = _nouns(
     "ship show song sport surname symbol team title tribe university war battle weapon word zone"
 )
 _ACCOUNT_NOUNS = _nouns(
-    "benefit cause change complication consequence danger diagnosis difference effect function outlook prevention prognosis "
-    "purpose reason recommendation relationship requirement research risk sign step symptom therapy treatment way"
+    "benefit cause change complication consequence danger diagnosis difference effect function outlook prevention "
+    "prognosis purpose reason recommendation relationship requirement research risk sign step symptom therapy "
+    "treatment way"
 )
 _HEADS: tuple[tuple[frozenset[str], Kind], ...] = (
     (_DATE_NOUNS, "date"),
@@ -78,8 +79,10 @@ _WHO = re.compile(r"\b(?:who|whom|whose)\b")
 _WHEN = re.compile(r"\bwhen\b")
 _WHERE = re.compile(r"\bwhere\b")
 _ACCOUNT = re.compile(
-    r"^\W*(?:why|how (?:do|does|did|can|could|to|is|are|was|were|would|should|might)|what (?:to|should|can|could|happens|causes?)"
-    r"|is there (?:a|any) (?:treatment|cure|way)|explain|describe|tell me)\b|\bwhat (?:do|does|did) .*\bmean\b|\binformation (?:about|on)\b|\bat risk\b"
+    r"^\W*(?:why|how (?:do|does|did|can|could|to|is|are|was|were|would|should|might)"
+    r"|what (?:to|should|can|could|happens|causes?)"
+    r"|is there (?:a|any) (?:treatment|cure|way)|explain|describe|tell me)\b"
+    r"|\bwhat (?:do|does|did) .*\bmean\b|\binformation (?:about|on)\b|\bat risk\b"
 )
 _NUMBER = re.compile(r"\bhow (?:many|much|old|long|far|tall|high|big|large|deep|fast|often|heavy|wide|late|early)\b")
 _YES_NO = re.compile(
@@ -93,7 +96,8 @@ _HEAD = re.compile(
 )
 _NOT_NOUNS = _nouns(
     "is are was were do does did can could has have had will would should may must of in on at to for from by with and "
-    "or that who which the a an it he she they you i we as all most best first famous called known used made won led wrote told"
+    "or that who which the a an it he she they you i we as all most best first famous called known used made won led "
+    "wrote told"
 )
 _DEFINITION = re.compile(
     rf"^\W*(?:(?:what|who)(?:'s| is| are| was| were)|define)\s+{_ARTICLE}"

@@ -27,8 +27,8 @@ from personable.llm.quote_reading import Asked, Reader, Sentence
 from personable.types import Passage, Value
 
 Similar = Callable[[str, Sequence[str]], NDArray[np.float32]]
-_MOST_SENTENCES = 12
-_MOST_MENTIONS = 48
+_MOST_SENTENCES = 8
+_MOST_MENTIONS = 24
 
 
 class Quoted(Value):
@@ -82,7 +82,10 @@ def quote(
     factors = _factors(weights, len(passages))
     if max_words < 1:
         raise ValueError(f"max_words is {max_words}: at least one word is needed to quote anything")
-    heard = [passage if factor > 0 else Passage(id=passage.id, text="") for passage, factor in zip(passages, factors)]
+    heard = [
+        passage if factor > 0 else Passage(id=passage.id, text="")
+        for passage, factor in zip(passages, factors, strict=True)
+    ]
     evidence = gather(question, heard, similar, language)
     return answer(evidence, fitted(similar is not None), max_words, np.log(np.maximum(factors, 1e-9)))
 
@@ -108,7 +111,8 @@ def mention_chances(
 ) -> NDArray[np.float64]:
     """How likely each mention is to be the answer, shape (len(clues),); 0 for what the question says itself."""
     novel = np.array([features["novel"] > 0 for features in evidence.mention_features], dtype=bool)
-    return _probability(model.logits(evidence.mention_features) + shift) * novel
+    chances: NDArray[np.float64] = _probability(model.logits(evidence.mention_features) + shift) * novel
+    return chances
 
 
 def with_best_mention(evidence: Evidence, chances: NDArray[np.float64]) -> list[Features]:
@@ -120,7 +124,7 @@ def with_best_mention(evidence: Evidence, chances: NDArray[np.float64]) -> list[
 
 
 def gather(question: str, passages: Sequence[Passage], similar: Similar | None, language: str = "en") -> Evidence:
-    """Read everything and name the evidence; with `similar`, only the lexically best sentences and mentions are kept."""
+    """Read and name the evidence; with `similar`, only of the lexically best sentences and mentions."""
     reader = Reader(language)
     kind, stems, head = reader.question(question)
     sentences = [one for one in reader.passages(passages) if _tells(one, stems)]

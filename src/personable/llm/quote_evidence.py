@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -55,13 +56,13 @@ def _sentence(asked: Asked, sentence: Sentence, whole: set[str]) -> Features:
     own = set(sentence.stems)
     coverage = _covered(asked, own)
     stated = [stem for stem in sentence.stems if stem in asked.weight]
-    pairs = set(zip(asked.stems, asked.stems[1:], strict=False))
+    pairs = set(pairwise(asked.stems))
     return {
         "coverage": coverage,
         "coverage_squared": coverage * coverage,
         "carried": _covered(asked, own | sentence.context) - coverage,
         "passage_coverage": _covered(asked, whole),
-        "pairs": len(pairs & set(zip(stated, stated[1:], strict=False))) / max(len(pairs), 1),
+        "pairs": len(pairs & set(pairwise(stated))) / max(len(pairs), 1),
         "rank": 1 / (1 + sentence.passage),
         "opens_passage": float(sentence.place == 0),
         "pronoun": float(bool(sentence.words) and sentence.words[0].text.casefold() in _PRONOUNS),

@@ -1,9 +1,9 @@
-"""Mentions: the pieces of a sentence that could be an answer - names, titles in quotation marks, dates, numbers, words."""
+"""Mentions: the pieces of a sentence that could be an answer: names, quoted titles, dates, numbers, words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Literal, NamedTuple
 
 MentionKind = Literal["name", "title", "date", "number", "word"]
@@ -58,35 +58,33 @@ def tokens(sentence: str) -> list[Token]:
 
 
 def mentions(sentence: str, words: list[Token], common: Collection[str]) -> list[Mention]:
-    """The mentions of `sentence`, which has the tokens `words`; words in `common` (lower case) alone are none.
+    """The mentions of `sentence`, which has the tokens `words`, in order; words in `common` alone are none.
 
-    A piece of text belongs to one mention only, except that a name inside quotation marks is also part of a title.
+    A piece of text belongs to one mention: a title goes before a date, a number, a name and a word.
     """
-    taken: list[tuple[int, int]] = []
     found: list[Mention] = []
-
-    def add(kind: MentionKind, start: int, end: int) -> None:
+    for kind, start, end in _spans(sentence, words, common):
         inside = [i for i, word in enumerate(words) if word.start < end and word.end > start]
-        if not inside or any(start < last and end > first for first, last in taken):
-            return
-        taken.append((start, end))
-        found.append(Mention(kind, sentence[start:end], start, end, inside[0], inside[-1]))
+        if inside and not any(start < other.end and end > other.start for other in found):
+            found.append(Mention(kind, sentence[start:end], start, end, inside[0], inside[-1]))
+    return sorted(found, key=lambda mention: mention.start)
 
+
+def _spans(sentence: str, words: list[Token], common: Collection[str]) -> Iterator[tuple[MentionKind, int, int]]:
     for match in _TITLE.finditer(sentence):
-        add("title", match.start(1), match.end(1))
+        yield "title", match.start(1), match.end(1)
     for match in _DATE.finditer(sentence):
-        if match.group().casefold() != "may" and (match.group() != "March" or match.start()):
-            add("date", *match.span())
+        if match.group() not in {"May", "March"} or sentence[: match.start()].endswith(" in "):
+            yield "date", *match.span()
     for match in _NUMBER.finditer(sentence):
-        add("number", *match.span())
+        yield "number", *match.span()
     for match in _NAME.finditer(sentence):
         start, end = _without_common(sentence, *match.span(), common)
         if start < end:
-            add("name", start, end)
+            yield "name", start, end
     for word in words:
         if word.text[:1].islower() and len(word.text) > 2 and word.text.casefold() not in common:
-            add("word", word.start, word.end)
-    return sorted(found, key=lambda mention: mention.start)
+            yield "word", word.start, word.end
 
 
 def _without_common(sentence: str, start: int, end: int, common: Collection[str]) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -22,12 +23,19 @@ _THRIFT = 0.9  # power on cost: 1 prefers the densest span, 0 the richest
 _WHOLE = 1.15  # bonus of a whole sentence
 
 
+Key = tuple[str, ...]
+
+
 class Piece(NamedTuple):
-    """A span of sentence number `sentence`; `covers` are the answers in it, `worth` what it says besides them."""
+    """A span of sentence number `sentence`, which has `stems`.
+
+    `covers` are the answers in the span, `worth` is what it says besides them.
+    """
 
     sentence: int
+    stems: frozenset[str]
     span: Span
-    covers: frozenset[tuple[str, ...]]
+    covers: frozenset[Key]
     worth: float
 
 
@@ -42,36 +50,58 @@ def pack(
     """At most one span a sentence, chosen greedily by what it adds for each word (and each new quotation) it costs.
 
     `relevance` (a sentence) and `chances` (a mention) are probabilities. An answer that stands in several spans counts
-    once. Where the answer is not `short`, only relevance counts and whole sentences are taken while they fit.
+    once. Where the answer is not `short`, relevance and what was not said yet count, and whole sentences are taken
+    while they fit.
     """
     pieces = _pieces(sentences, relevance, found, max_words, short)
-    odds: dict[tuple[str, ...], float] = defaultdict(float)
+    packing = _Packing(max_words)
     if short:
-        for clue, chance in zip(found, chances.tolist(), strict=True):
-            odds[clue.key] = max(odds[clue.key], chance**_SHARPNESS)
-    total = sum(odds.values()) or 1.0
-    chosen: dict[int, Piece] = {}
-    covered: set[tuple[str, ...]] = set()
-    left = max_words
+        packing.promise(found, chances)
     while True:
-        best, best_rate = None, 0.0
-        for piece in pieces:
-            cost, gain, opening = piece.span.length, piece.worth, _OPENING_COST
-            if before := chosen.get(piece.sentence):
-                if not _extends(piece.span, before.span):
-                    continue
-                cost, gain, opening = cost - before.span.length, gain - before.worth, 0
-            if cost > left:
-                continue
-            gain += sum(odds[key] for key in piece.covers - covered) / total
-            rate = gain / (cost + opening) ** _THRIFT * (_WHOLE if piece.span.whole else 1.0)
-            if rate > best_rate:
-                best, best_rate = piece, rate
-        if best is None:
-            return list(chosen.values())
-        left -= best.span.length - (chosen[best.sentence].span.length if best.sentence in chosen else 0)
-        chosen[best.sentence] = best
-        covered |= best.covers
+        rated = [(packing.rate(piece), piece) for piece in pieces]
+        rate, best = max(rated, key=lambda one: one[0], default=(0.0, None))
+        if best is None or rate <= 0:
+            return list(packing.chosen.values())
+        packing.take(best)
+
+
+class _Packing:
+    """What was chosen so far; `promises` are the answers hoped for, with their shares of all hope."""
+
+    def __init__(self, max_words: int) -> None:
+        self.left = max_words
+        self.chosen: dict[int, Piece] = {}
+        self.promises: dict[Key, float] = {}
+        self.covered: set[Key] = set()
+        self.said: set[str] = set()
+
+    def promise(self, found: Sequence[Clue], chances: NDArray[np.float64]) -> None:
+        for clue, chance in zip(found, (chances**_SHARPNESS).tolist(), strict=True):
+            self.promises[clue.key] = max(self.promises.get(clue.key, 0.0), chance)
+        total = sum(self.promises.values()) or 1.0
+        self.promises = {key: chance / total for key, chance in self.promises.items()}
+
+    def rate(self, piece: Piece) -> float:
+        """Gain by cost; 0 for what does not fit, or does not go beyond what was chosen of its sentence."""
+        cost, gain, opening = piece.span.length, piece.worth, _OPENING_COST
+        if before := self.chosen.get(piece.sentence):
+            if not _extends(piece.span, before.span):
+                return 0.0
+            cost, gain, opening = cost - before.span.length, gain - before.worth, 0
+        if cost > self.left:
+            return 0.0
+        if not self.promises:
+            gain *= len(piece.stems - self.said) / len(piece.stems)
+        gain += sum(self.promises.get(key, 0.0) for key in piece.covers - self.covered)
+        effort = math.pow(cost + opening, _THRIFT)
+        return gain / effort * (_WHOLE if piece.span.whole else 1.0)
+
+    def take(self, piece: Piece) -> None:
+        before = self.chosen.get(piece.sentence)
+        self.left -= piece.span.length - (before.span.length if before else 0)
+        self.chosen[piece.sentence] = piece
+        self.covered |= piece.covers
+        self.said |= piece.stems
 
 
 def _extends(span: Span, before: Span) -> bool:
@@ -100,5 +130,5 @@ def _pieces(
                 clue.key for clue in inside[number] if span.start <= clue.mention.start and clue.mention.end <= span.end
             )
             part = (span.end - span.start) / len(sentence.text)
-            pieces.append(Piece(number, span, covers, float(share[number]) * part))
+            pieces.append(Piece(number, frozenset(sentence.stems), span, covers, float(share[number]) * part))
     return pieces

@@ -42,11 +42,11 @@ class Asked(NamedTuple):
 
 
 class _Stemmer(Protocol):
-    def stemWord(self, word: str) -> str: ...  # noqa: N802 - the library's name
+    def stemWord(self, word: str) -> str: ...
 
 
 class _Plain:
-    def stemWord(self, word: str) -> str:  # noqa: N802
+    def stemWord(self, word: str) -> str:
         return word
 
 
@@ -59,6 +59,7 @@ def lexicon() -> tuple[frozenset[str], Mapping[str, float]]:
 
 
 _ITEM = re.compile(r"(?:[-*•‣·]|\d{1,3}[.)])\s")
+_RUNS_ON = re.compile(r"(?:\S+\s+){3,}\S*[^\s.!?。]$")
 _LIST_WORDS = 60
 _TELLING = frozenset(["first", "second", "new", "one", "two", "three", "most", "only", "many"])
 
@@ -69,13 +70,12 @@ class Reader:
     def __init__(self, language: str) -> None:
         import Stemmer
 
-        self.language = language
+        self.language = language.partition("-")[0]
         try:
-            self._stemmer: _Stemmer = Stemmer.Stemmer(language)
+            self._stemmer: _Stemmer = Stemmer.Stemmer(self.language)
         except KeyError:
             self._stemmer = _Plain()
-        english = language.startswith("en")
-        self._common, self.background = lexicon() if english else (frozenset(), {})
+        self._common, self.background = lexicon() if self.language == "en" else (frozenset(), {})
 
     def stem(self, word: str) -> str:
         """The stem of `word`; "" where it says nothing by itself."""
@@ -114,7 +114,7 @@ def _with_lists(text: str, spans: Sequence[Span]) -> list[Span]:
         if joined and _ITEM.match(span.text):
             before = joined[-1]
             together = Span(text[before.start : span.end], before.start, span.end)
-            introduced = before.text.endswith(":") or not before.text.endswith((".", "!", "?", "。"))
+            introduced = before.text.endswith(":") or _RUNS_ON.search(before.text)
             if (introduced or _ITEM.match(before.text)) and len(together.text.split()) <= _LIST_WORDS:
                 joined[-1] = together
                 continue

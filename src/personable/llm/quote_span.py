@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 from personable.llm.quote_mention import CJK
 
 _LEAST = 5
-_OPENERS = "and but which who whom whose while when where because after before by in from with for at on during since until as that"
-_CUT = re.compile(rf"\s*\n\s*|(?<=[,;:)\]—–])\s+|\s+(?=[(\[—–])|\s+(?=(?:{'|'.join(_OPENERS.split())})\s)|(?<=[、，；：])")
+_OPENERS = (  # words that may open a clause or phrase
+    "after and as at because before but by during for from in on since that until when where which while who whom "
+    "whose with"
+)
+_CUT = re.compile(
+    rf"\s*\n\s*|(?<=[,;:)\]—–])\s+|\s+(?=[(\[—–])|\s+(?=(?:{'|'.join(_OPENERS.split())})\s)|(?<=[、，；：])"
+)
 _PIECE = re.compile(rf"[{CJK}]|[^\s{CJK}]+")
 _LEADING = re.compile(r"(?:(?:and|but|or)\s+|[,;:–—\s])+")
 _TRAILING = re.compile(r"[\s,;:–—(\[]+$")
@@ -35,7 +41,7 @@ def spans(sentence: str, longest: int) -> list[Span]:
     Where no clause fits, the first `longest` words.
     """
     cuts = [0, *(match.end() for match in _CUT.finditer(sentence)), len(sentence)]
-    sizes = [length(sentence[start:end]) for start, end in zip(cuts, cuts[1:], strict=False)]
+    sizes = [length(sentence[start:end]) for start, end in pairwise(cuts)]
     total = sum(sizes)
     found = []
     for first in range(len(sizes)):

@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 DEMO_HOME ?= build/home
+EXTRAS := --extra eval --extra llamacpp --extra multilingual --extra readers
 
 .PHONY: demo test quick check models-test constraints clean
 
@@ -28,7 +29,7 @@ check: .venv/dev
 constraints: .venv/dev
 	$(BIN)/uv pip compile pyproject.toml --group build --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-annotate --custom-compile-command "make constraints" -o constraints/base.txt -q
-	$(BIN)/uv pip compile pyproject.toml --all-extras --group build --group dev --universal --python-version 3.11 \
+	$(BIN)/uv pip compile pyproject.toml $(EXTRAS) --group build --group dev --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make constraints" \
 		-c constraints/base.txt -o constraints/dev.txt -q
 

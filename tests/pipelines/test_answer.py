@@ -221,22 +221,18 @@ async def test_an_agent_left_out_posts_nothing(make_kit: MakeKit) -> None:
     assert any(p.content.choice == "skipped" for p in board.all(DecisionNote))  # type: ignore[union-attr]
 
 
-async def test_the_same_question_finds_other_passages_for_a_person_and_says_why(
-    make_kit: MakeKit, people: People
-) -> None:
+async def test_a_statement_brings_passages_of_its_own_and_says_so(make_kit: MakeKit, people: People) -> None:
     await people.add("ben")
     await people.tell("ben", "I have poor sleep", sensitive=False)
-    kit, first = make_kit(people=people), {}
-    for dial in ("off", "on"):
-        board = Board()
-        question = Question.model_validate({"text": "Any tips for my heart?", "person": "ben", "dial": dial})
-        result = await answer(kit, question, board=board)
-        found = board.latest(PassagesNote)
-        assert found is not None
-        first[dial] = [one.passage_id for one in found.found], [used.text for used in result.used]
-    assert first["off"][1] == []
-    assert "I have poor sleep" in first["on"][1]
-    assert first["on"][0].index("sleep#0") < [*first["off"][0], "sleep#0"].index("sleep#0")
+    board = Board()
+    result = await answer(
+        make_kit(people=people), Question(text="Who wears shoes?", person="ben", dial="on"), board=board
+    )
+    lists = {note.name: note for post in board.all() if isinstance(note := post.content, PassagesNote)}
+    assert lists["personal"].found[0].passage_id == "sleep#0"
+    assert 0 < lists["personal"].weight <= result.strength == 0.5
+    assert lists["plain"].found[0].passage_id == lists["fused"].found[0].passage_id == "walk#0"
+    assert [used.text for used in result.used] == ["I have poor sleep"]
 
 
 async def test_nothing_of_a_person_reaches_a_remote_model_unless_it_may(make_kit: MakeKit, people: People) -> None:

@@ -1,0 +1,34 @@
+"""The one synchronous way in, for scripts and notebooks."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from personable.kit import open_kit
+from personable.pipelines.answer import answer
+from personable.settings import load_settings
+from personable.types import Answer, Question
+
+
+def ask(
+    question: str,
+    *,
+    person: str | None = None,
+    session: str | None = None,
+    collection: str = "default",
+    **settings: Any,
+) -> Answer:
+    """Answer `question` from `collection`; `settings` are those of `Settings`, such as `model="openai:…"`.
+
+    Opens what it needs and closes it again: use `open_kit` and `answer` for more than a few questions. Works inside a
+    running event loop (a notebook), too. Raises what `open_kit` and `answer` raise.
+    """
+
+    async def work() -> Answer:
+        async with await open_kit(load_settings(**settings), collection) as kit:
+            return await answer(kit, Question(text=question, person=person, session=session))
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work()).result()

@@ -1,0 +1,54 @@
+import asyncio
+from pathlib import Path
+
+import pytest
+
+import personable
+from personable.embed import make_embedder
+from personable.errors import NotFoundError
+from personable.retrieval.corpus import open_collection
+
+
+def test_the_public_names_are_these() -> None:
+    assert sorted(personable.__all__) == [
+        "Answer",
+        "Board",
+        "Citation",
+        "Kit",
+        "Passage",
+        "PersonableError",
+        "Question",
+        "Settings",
+        "answer",
+        "ask",
+        "load_settings",
+        "open_kit",
+    ]
+    assert all(getattr(personable, name) is not None for name in personable.__all__)
+
+
+def test_any_other_name_is_refused() -> None:
+    with pytest.raises(AttributeError, match="nonsense"):
+        personable.nonsense  # noqa: B018
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "gout.md").write_text("Gout is caused by uric acid crystals.", encoding="utf-8")
+    with open_collection(tmp_path / "home", "default", embedder=make_embedder("hash:64"), create=True) as collection:
+        collection.index([tmp_path / "gout.md"])
+    return tmp_path / "home"
+
+
+def test_ask_answers_without_async(home: Path) -> None:
+    assert "uric acid" in personable.ask("What causes gout?", home=home, embedder="hash:64").text
+
+
+async def test_ask_answers_inside_a_running_loop(home: Path) -> None:
+    assert asyncio.get_running_loop().is_running()
+    assert "uric acid" in personable.ask("What causes gout?", home=home, embedder="hash:64").text
+
+
+def test_ask_raises_what_the_library_raises(home: Path) -> None:
+    with pytest.raises(NotFoundError, match="nowhere"):
+        personable.ask("q", collection="nowhere", home=home, embedder="hash:64")

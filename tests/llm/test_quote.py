@@ -159,3 +159,21 @@ def test_quotations_are_exact_within_the_limit_and_the_same_every_time(question,
     assert sum(length(text) for text in texts(found)) <= max_words
     assert [q.score for q in found.sentences] == sorted((q.score for q in found.sentences), reverse=True)
     assert found == quote(question, passages, similar=None, max_words=max_words)
+
+
+@pytest.mark.embedder
+def test_meaning_finds_what_words_do_not():
+    from personable.embed import make_embedder
+
+    embedder = make_embedder("minilm")
+
+    def similar(question, texts):
+        return embedder.passages(texts) @ embedder.queries([question])[0]
+
+    passage = Passage(
+        id="a",
+        text="Rain is common in spring. The physician Maria Keller cured the boy's illness. The lake is cold.",
+    )
+    found = quote("Which doctor healed the child's disease?", [passage], similar=similar, max_words=8)
+    assert "Maria Keller" in " ".join(texts(found))
+    assert not quote("Who painted the ceiling of the chapel?", [passage], similar=similar).found

@@ -83,7 +83,7 @@ async def _answer(
     crew = make_crew(kit, board, budget, question, person, passages, without)
     await crew.run(_agents(kit, crew.plan), "answer/agents")
     extra = await search_again(kit, _queries(board), passages, board)
-    written = await _reply(kit, question, passages, extra, weights, crew, budget)
+    written = await _reply(kit, question, passages, extra, weights, used, crew, budget)
 
     result = _result(kit, question, board, used, strength, written, crew, budget)
     board.post("cognitive", AnswerNote(answer=result))
@@ -116,6 +116,7 @@ async def _reply(
     passages: list[Passage],
     extra: list[Passage],
     weights: dict[str, float],
+    used: list[Used],
     crew: Crew,
     budget: Budget,
 ) -> Written:
@@ -141,7 +142,7 @@ async def _reply(
     ranked = [passages[number - 1] for number in order]
     ranked = [passage for passage in ranked if weights[passage.id] >= QUOTED_FROM * max(weights.values())]
     writer = Writer(board, [*ranked, *extra], kit.settings.quote_words)
-    await quote_reply(kit, writer, question.text, [weights.get(passage.id, 1.0) for passage in writer.passages])
+    await quote_reply(kit, writer, question.text, [weights.get(one.id, 1.0) for one in writer.passages], used)
     return writer.written
 
 

@@ -10,10 +10,10 @@ demo: .venv/base
 	$(BIN)/personable demo --home $(DEMO_HOME)
 
 test: .venv/dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 quick: .venv/dev
-	$(BIN)/python -m pytest -m "not model and not slow and not embedder"
+	$(BIN)/python -m pytest -n auto -m "not model and not slow and not embedder"
 
 models-test: .venv/dev
 	$(BIN)/python benchmarks/generator.py --into models

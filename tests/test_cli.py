@@ -50,6 +50,7 @@ def test_ask_prints_the_answer_as_json(home: Path) -> None:
     assert first["source"].endswith("gout.md")
 
 
+@pytest.mark.slow
 def test_ask_reads_standard_input_and_shows_citations_and_trace(home: Path) -> None:
     done = personable("ask", "-", *ENGINE, "--trace", home=home, stdin="What causes gout?\n")
     assert "[1]" in done.stdout
@@ -64,6 +65,7 @@ def test_json_with_trace_holds_the_board(home: Path) -> None:
     assert kinds[-1] == "answer"
 
 
+@pytest.mark.slow
 def test_a_person_from_add_to_forget(home: Path) -> None:
     assert personable("person", "add", "ana", "--name", "Ana", home=home).returncode == 0
     told = personable("person", "tell", "ana", "I have gout", "--json", home=home)
@@ -77,6 +79,7 @@ def test_a_person_from_add_to_forget(home: Path) -> None:
     assert shown["statements"] == []
 
 
+@pytest.mark.slow
 def test_compare_shows_both_answers(home: Path) -> None:
     personable("person", "add", "carl", home=home)
     done = personable("ask", "What causes gout?", "--person", "carl", "--compare", *ENGINE, "--json", home=home)
@@ -85,6 +88,7 @@ def test_compare_shows_both_answers(home: Path) -> None:
     assert "plain" in personable("ask", "Why gout?", "--person", "carl", "--compare", *ENGINE, home=home).stdout
 
 
+@pytest.mark.slow
 def test_chat_keeps_a_session(home: Path) -> None:
     personable("person", "add", "dora", home=home)
     done = personable(
@@ -149,6 +153,7 @@ def test_doctor_tries_each_part(home: Path) -> None:
     assert {row["state"] for row in rows} == {"ok"}
 
 
+@pytest.mark.slow
 def test_doctor_fails_where_a_part_fails(home: Path) -> None:
     done = personable("doctor", "--json", home=home, PERSONABLE_EMBEDDER="hash:64")
     assert done.returncode == 3

@@ -1,7 +1,7 @@
 """What the `answer` pipeline costs beside retrieval and the model: python benchmarks/overhead.py [--questions 100]
 
-The scripted model answers at once: what remains, less the time of the same searches alone, is the pipeline's own. Then
-each call waits 200 ms: agents that run side by side take three waits at most, one after the other they would take eight.
+The scripted model answers at once: what remains, less the time of the searches, is the pipeline's own. Then each call
+waits 200 ms: agents that run side by side take three waits at most, one after the other they would take eight.
 """
 
 from __future__ import annotations

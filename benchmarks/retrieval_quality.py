@@ -4,7 +4,7 @@
 
 Prints nDCG@10, P@3, R@50 and MRR of words, meaning and both, with 95 % bootstrap intervals over the questions that
 have a relevant card, and the paired difference of the hybrid to the better single list. The title's weight (2) and the
-list of English function words were chosen with these messages in view (see docs/benchmarks.md), the fusion (RRF, k = 60)
+list of English function words were chosen with these messages in view (docs/benchmarks.md), the fusion (RRF, k = 60)
 was not. `--work` keeps the collections, as embedding all cards takes minutes.
 """
 

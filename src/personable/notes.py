@@ -118,7 +118,7 @@ class DraftNote(Note):
 
     kind: Literal["draft"] = "draft"
     reasoning: str = Field("", description="the steps from the passages to the answer, briefly")
-    answer: str = Field("", description="the short answer, with the numbers of its passages like [1]")
+    answer: str = Field("", description="the answer itself in a few words, then the number of its passage like [1]")
 
 
 class AgentsNote(Note):

@@ -139,9 +139,15 @@ async def test_where_nothing_written_is_supported_the_answer_is_quoted_and_marke
     assert any("quoted instead" in what for what in result.degraded)
 
 
-async def test_a_model_that_says_not_found_is_believed(make_kit: MakeKit) -> None:
-    result = await answer(make_kit(scripted(NOT_FOUND)), WATER)
+@pytest.mark.parametrize("draft", ["", NOT_FOUND, "Seven gallons [1]"])
+async def test_a_model_that_says_not_found_is_believed(make_kit: MakeKit, draft: str) -> None:
+    result = await answer(make_kit(scripted(NOT_FOUND, draft=DraftNote(answer=draft))), WATER)
     assert (result.text, result.found, result.citations) == (NOT_FOUND, False, [])
+
+
+async def test_a_supported_draft_stands_against_a_reply_that_declines(make_kit: MakeKit) -> None:
+    result = await answer(make_kit(scripted(NOT_FOUND)), WATER)
+    assert (result.text, result.found) == ("2 to 3 liters [1]", True)
 
 
 async def test_a_question_that_the_documents_do_not_answer_is_not_answered(make_kit: MakeKit) -> None:

@@ -36,7 +36,7 @@ from personable.pipelines.crew import Crew
 from personable.pipelines.finding import find, listed, search_again
 from personable.pipelines.gate import gate
 from personable.pipelines.knowing import remember, see_person
-from personable.pipelines.replying import NOT_FOUND, Writer, Written, quote_reply, write_reply
+from personable.pipelines.replying import NOT_FOUND, Writer, Written, quote_reply, stand_by_draft, write_reply
 from personable.types import Answer, Passage, Question, Used
 
 LONGEST_QUESTION = 200_000
@@ -131,6 +131,8 @@ async def _reply(
                 guard = Guard(writer.passages, question.text, kit.language)
                 prompt = reply_prompt(kit, board, desk, extra, len(passages))
                 await write_reply(writer, guard, desk, prompt, kit.settings.max_tokens)
+                if writer.written.declined and not writer.written.found and stand_by_draft(writer, guard):
+                    crew.decide("reply", "draft", "the model declined, but a passage supports the answer of its draft")
         except (ModelError, TimeoutError) as error:
             crew.fail("cognitive", error)
         if writer.written.found or writer.written.declined:

@@ -67,7 +67,7 @@ def make_desk(
     settings = kit.settings
     known = {"known": person.known, "statements": [used.text for used in person.statements]}
     known |= {"interests": person.interests, "need": person.need, "question": question.text}
-    system = render("answer/system")
+    system = render("answer/system", not_found=NOT_FOUND)
     frame = tokens(
         system + render("answer/shared", passages=[p.model_copy(update={"text": ""}) for p in passages], **known)
     )
@@ -107,5 +107,4 @@ def reply_prompt(kit: Kit, board: Board, desk: Desk, extra: Sequence[Passage], k
         draft=short[0],
         notes=short[1],
         max_words=kit.settings.answer_words,
-        not_found=NOT_FOUND,
     )

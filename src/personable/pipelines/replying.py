@@ -17,7 +17,7 @@ from personable.guard import Checked, Guard, place, split_reply, split_stream, u
 from personable.kit import Kit
 from personable.llm.base import Prompt, Reply
 from personable.llm.quote import Quotation, Quoted, quote
-from personable.notes import GuardNote, ReplyNote, Verdict
+from personable.notes import DraftNote, GuardNote, ReplyNote, Verdict
 from personable.text import words
 from personable.types import Citation, Passage, Used
 
@@ -171,6 +171,17 @@ async def write_reply(writer: Writer, guard: Guard, desk: Desk, prompt: Prompt, 
         raise ModelOutputError(f"model {desk.model.name!r} ended its stream without a reply")
     writer.board.post("cognitive", ReplyNote(text=reply.text), cost=cost_of(reply, prompt))
     writer.written.cut = writer.written.cut or bool(reply.cut)
+
+
+def stand_by_draft(writer: Writer, guard: Guard) -> bool:
+    """Let a supported draft leave where the reply declined: small models repeat "not found" against their own draft."""
+    draft = writer.board.latest(DraftNote)
+    for sentence in split_reply(draft.answer) if draft else []:
+        if not says_not_found(sentence):
+            writer.take(guard.check(sentence))
+    if writer.written.found:
+        writer.board.post("guard", GuardNote(verdicts=writer.verdicts))
+    return writer.written.found
 
 
 def says_not_found(sentence: str) -> bool:

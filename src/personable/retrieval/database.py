@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain, starmap
 from pathlib import Path
 
 import numpy as np
@@ -125,13 +126,14 @@ class Database:
                 (meta,) = writer.execute("SELECT meta FROM passage WHERE row = ?", (row,)).fetchone()
                 writer.executemany("DELETE FROM meta WHERE key = ? AND value = ? AND row = ?", _meta(row, meta))
                 writer.execute("DELETE FROM passage WHERE row = ?", (row,))
-            for document, digest in documents.items():
-                writer.execute("DELETE FROM document WHERE id = ?", (document,))
-                if digest is not None:
-                    writer.execute("INSERT INTO document VALUES (?, ?)", (document, digest))
-            for row, passage in passages:
-                writer.execute("INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", _values(row, passage))
-                writer.executemany("INSERT INTO meta VALUES (?, ?, ?)", _meta(row, passage.meta))
+            dropped = [(document,) for document, digest in documents.items() if digest is None]
+            kept = [(document, digest) for document, digest in documents.items() if digest is not None]
+            writer.executemany("DELETE FROM document WHERE id = ?", dropped)
+            writer.executemany("INSERT OR REPLACE INTO document VALUES (?, ?)", kept)
+            added = list(passages)
+            writer.executemany("INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", starmap(_values, added))
+            meta = chain.from_iterable(_meta(row, passage.meta) for row, passage in added)
+            writer.executemany("INSERT INTO meta VALUES (?, ?, ?)", sorted(meta))
             writer.execute("UPDATE state SET generation = generation + 1")
 
     @contextmanager

@@ -103,7 +103,7 @@ class PassageStore:
             _check_text(passage)
             seen.add(passage.id)
         self.drop(document)
-        self._put[document] = (digest, [passage.model_copy(update={"document": document}) for passage in kept])
+        self._put[document] = (digest, [_of(document, passage) for passage in kept])
         self._owners.update(dict.fromkeys(seen, document))
 
     def drop(self, document: str) -> None:
@@ -262,6 +262,10 @@ class PassageStore:
     def _writable(self) -> None:
         if not self._writing:
             raise UsageError(f"the collection at {self.folder} is open for reading only; open it with write=True")
+
+
+def _of(document: str, passage: Passage) -> Passage:
+    return passage if passage.document == document else passage.model_copy(update={"document": document})
 
 
 def _check_text(passage: Passage) -> None:

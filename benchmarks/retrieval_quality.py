@@ -84,6 +84,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path)
     parser.add_argument("--embedder", default="minilm")
+    parser.add_argument(
+        "--questions", action="store_true", help="only the cards' questions, which embed in a minute or two"
+    )
     parser.add_argument("--limit", type=int, help="only the first cards, to try the script")
     given = parser.parse_args()
     cards = read_cards(given.data, given.limit)
@@ -92,6 +95,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         work = given.work or Path(temporary)
         for name, passages in (("card questions", questions), ("question + answer", cards)):
+            if given.questions and passages is cards:
+                continue
             with built_store(work / name.replace(" ", "-"), passages, embedder) as store:
                 systems: dict[str, Retriever] = {
                     "sparse": SparseRetriever(store),

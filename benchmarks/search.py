@@ -117,6 +117,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, help="keeps the collection")
+    parser.add_argument(
+        "--questions", action="store_true", help="only the cards' questions, which embed in a minute or two"
+    )
     parser.add_argument("--limit", type=int, help="only the first cards, to try the script")
     parser.add_argument("--peers", type=Path)
     given = parser.parse_args()
@@ -124,10 +127,12 @@ def main() -> None:
 
     faiss.omp_set_num_threads(1)
     cards = read_cards(given.data, given.limit)
+    if given.questions:
+        cards = [Passage(id=card.id, text=card.title) for card in cards]
     queries = [text for message in read_messages(given.data) for text in (message.message, message.paraphrase)]
     embedder = make_embedder("minilm", threads=1)
     with tempfile.TemporaryDirectory() as temporary:
-        folder = (given.work or Path(temporary)) / "question-+-answer"
+        folder = (given.work or Path(temporary)) / ("card-questions" if given.questions else "question-+-answer")
         with built_store(folder, cards, embedder) as store:
             asked = embedder.queries(queries)
             ready = Ready(embedder, queries, asked)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from personable.embed import Embedder, make_embedder
 from personable.embed.endpoint import EndpointEmbedder, _seconds
 from personable.embed.packaged import MiniLM
+from personable.embed.remembering import Remembering
 from personable.errors import (
     ConfigurationError,
     ModelError,
@@ -263,3 +264,27 @@ def test_retry_after_is_seconds_or_a_date() -> None:
     assert _seconds(formatdate(0, usegmt=True)) == 0
     assert _seconds(None) is None
     assert _seconds("soon") is None
+
+
+def test_a_remembering_embedder_asks_once_and_gives_the_same_vectors() -> None:
+    class Counting(type(make_embedder("hash:16"))):  # type: ignore[misc]
+        asked: list[str] = []  # noqa: RUF012
+
+        def queries(self, texts):  # type: ignore[no-untyped-def]
+            self.asked.extend(texts)
+            return super().queries(texts)
+
+    inner = Counting(16)
+    embedder = Remembering(inner)
+    first = embedder.queries(["a b", "c", "a b"])
+    again = embedder.queries(["c", "a b"])
+    assert inner.asked == ["a b", "c"]
+    assert np.array_equal(again, first[[1, 0]])
+    assert np.array_equal(first, make_embedder("hash:16").queries(["a b", "c", "a b"]))
+    assert embedder.queries([]).shape == (0, 16)
+    assert (embedder.name, embedder.dim, embedder.digest, embedder.remote) == (
+        inner.name,
+        inner.dim,
+        inner.digest,
+        inner.remote,
+    )

@@ -129,9 +129,10 @@ async def open_kit(settings: Settings, collection: str | None = None, *, people:
 def open_embedder(settings: Settings) -> Embedder:
     """The embedder that the settings name. Raises ConfigurationError."""
     from personable.embed import make_embedder
+    from personable.embed.remembering import Remembering
 
     key = settings.model_key.get_secret_value() if settings.model_key else None
-    return make_embedder(settings.embedder, settings.embedder_url, key)
+    return Remembering(make_embedder(settings.embedder, settings.embedder_url, key))
 
 
 def open_model(settings: Settings, name: str | None = None) -> LanguageModel | None:

@@ -15,6 +15,7 @@ from personable.errors import ConfigurationError
 from personable.text import sentences, tokens
 
 if TYPE_CHECKING:
+    from jinja2 import Template
     from jinja2.sandbox import SandboxedEnvironment
 
 _TAG = re.compile(r"<(?=/?\s*(?:passage|person|question|notes|statement|draft|source)\b)", re.IGNORECASE)
@@ -39,6 +40,11 @@ def source(name: str) -> str:
     return file.read_text(encoding="utf-8")
 
 
+@cache
+def _template(name: str) -> Template:
+    return _environment().from_string(source(name))
+
+
 def prompt_hash(name: str) -> str:
     """The version of a prompt file: the first 12 hex digits of its sha256."""
     return hashlib.sha256(source(name).encode()).hexdigest()[:12]
@@ -52,7 +58,7 @@ def render(name: str, **variables: Any) -> str:
     from jinja2 import UndefinedError
 
     try:
-        return _environment().from_string(source(name)).render(**variables).strip()
+        return _template(name).render(**variables).strip()
     except UndefinedError as error:
         raise ConfigurationError(f"prompt {name}.md: {error.message}") from error
 

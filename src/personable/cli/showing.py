@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
 from typing import Any
@@ -15,6 +16,18 @@ from rich.tree import Tree
 from personable.board import Board, Post, Subscription, Text
 from personable.notes import DecisionNote, GateNote, GuardNote, PassagesNote, PortraitNote
 from personable.types import Answer, Citation, Used
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def styled(text: str = "", style: str = "") -> Styled:
+    """Text for the terminal; control characters of documents and models, such as escape codes, are taken out."""
+    return Styled(_CONTROL.sub("", text), style)
+
+
+def assembled(*parts: str | tuple[str, str]) -> Styled:
+    """Several pieces, some styled, as one text."""
+    return Styled.assemble(*(styled(part) if isinstance(part, str) else styled(*part) for part in parts))
 
 
 @cache
@@ -35,7 +48,7 @@ async def watch(events: Subscription) -> None:
             if status:
                 status.stop()
                 status = None
-            screen.print(Styled(event.text), end="", soft_wrap=True)
+            screen.print(styled(event.text), end="", soft_wrap=True)
             written = True
         elif status:
             status.update(f"{event.role}: {event.kind}")
@@ -50,16 +63,16 @@ def show_answer(answer: Answer) -> None:
     screen = console()
     show_sources(answer)
     if answer.used:
-        screen.print(Styled("Because of what you said: ", "bold"), end="")
-        screen.print(Styled("; ".join(used.text for used in answer.used[:3])), soft_wrap=True)
+        screen.print(styled("Because of what you said: ", "bold"), end="")
+        screen.print(styled("; ".join(used.text for used in answer.used[:3])), soft_wrap=True)
     if answer.ask:
-        screen.print(Styled(f"To answer better: {answer.ask}", "cyan"))
+        screen.print(styled(f"To answer better: {answer.ask}", "cyan"))
     for suggestion in answer.suggestions:
-        screen.print(Styled(f"  next: {suggestion}", "dim"), soft_wrap=True)
+        screen.print(styled(f"  next: {suggestion}", "dim"), soft_wrap=True)
     for what in answer.degraded:
-        screen.print(Styled(f"note: {what}", "yellow"), soft_wrap=True)
+        screen.print(styled(f"note: {what}", "yellow"), soft_wrap=True)
     if answer.model == "quote":
-        screen.print(Styled("quoted from your documents; connect a model for written answers: --model", "dim"))
+        screen.print(styled("quoted from your documents; connect a model for written answers: --model", "dim"))
 
 
 def show_sources(answer: Answer) -> None:
@@ -69,10 +82,7 @@ def show_sources(answer: Answer) -> None:
 
 
 def _sources(citations: Iterable[Citation]) -> list[Styled]:
-    return [
-        Styled.assemble((f"[{c.number}] ", "bold"), c.title or c.passage_id, (f"  {c.source}", "dim"))
-        for c in citations
-    ]
+    return [assembled((f"[{c.number}] ", "bold"), c.title or c.passage_id, (f"  {c.source}", "dim")) for c in citations]
 
 
 def show_compared(left_name: str, left: Answer, right_name: str, right: Answer) -> None:
@@ -84,23 +94,23 @@ def show_compared(left_name: str, left: Answer, right_name: str, right: Answer) 
 
 
 def _panel(name: str, answer: Answer, width: int) -> Panel:
-    parts: list[RenderableType] = [Styled(answer.text), Styled(), *_sources(answer.citations)]
+    parts: list[RenderableType] = [styled(answer.text), styled(), *_sources(answer.citations)]
     if answer.used:
-        parts += [Styled(), *(_because(used) for used in answer.used[:3])]
-    return Panel(Group(*parts), title=Styled(name, "bold"), title_align="left", width=width)
+        parts += [styled(), *(_because(used) for used in answer.used[:3])]
+    return Panel(Group(*parts), title=styled(name, "bold"), title_align="left", width=width)
 
 
 def _because(used: Used) -> Styled:
-    return Styled.assemble(("because: ", "dim"), used.text, (f" ({used.score:.2f})", "dim"))
+    return assembled(("because: ", "dim"), used.text, (f" ({used.score:.2f})", "dim"))
 
 
 def show_trace(board: Board) -> None:
     """The board as a tree: who posted what, in order."""
-    tree = Tree(Styled(f"board {board.id}", "bold"))
+    tree = Tree(styled(f"board {board.id}", "bold"))
     for post in board.all():
         branch = tree.add(_headline(post))
         for line in _lines(post):
-            branch.add(Styled(line))
+            branch.add(styled(line))
     console().print(tree)
 
 
@@ -111,7 +121,7 @@ def _headline(post: Post) -> Styled:
         read = f"{cost.tokens.prompt} read ({cost.tokens.cached} cached), {cost.tokens.completion} written"
         spent = f"  {cost.model} prompt {cost.prompt_hash}, {read}, {cost.seconds:.2f} s"
     score = f"  score {post.score:.2f}" if post.score is not None else ""
-    return Styled.assemble((post.role, "bold cyan"), f" {post.kind}", (score + spent, "dim"))
+    return assembled((post.role, "bold cyan"), f" {post.kind}", (score + spent, "dim"))
 
 
 def _lines(post: Post) -> list[str]:

@@ -21,7 +21,7 @@ def personable(
         encoding="utf-8",
         input=stdin,
         env=kept | {"PERSONABLE_HOME": str(home), "COLUMNS": "100"} | environment,
-        timeout=60,
+        timeout=280,
         check=False,
     )
 

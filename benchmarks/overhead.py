@@ -10,16 +10,21 @@ import argparse
 import asyncio
 import statistics
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from personable.demo import COLLECTION, PEOPLE, cards
+from personable.embed import Vectors
 from personable.kit import Kit, open_embedder, open_kit
+from personable.llm.base import Prompt
 from personable.llm.scripted import ScriptedModel
 from personable.notes import DraftNote, FeedbackNote, OrderNote, ProfileNote, QueriesNote, SessionNote
 from personable.pipelines.answer import answer
 from personable.retrieval.corpus import open_collection
 from personable.settings import Settings
+from personable.text import sentences
 from personable.types import Hit, Question, Where
 
 SCRIPT = {
@@ -30,22 +35,41 @@ SCRIPT = {
     "feedback": FeedbackNote(ask="How old are you?", record=["rating"]),
     "draft": DraftNote(reasoning="the passages say so", answer="Eat a healthy diet [1]."),
     "digest": {"text": "eat well"},
-    "cognitive": "Talk with your health care provider about a healthy eating plan [1]. Eat well [2].",
 }
 
 
+def script(prompt: Prompt, output: object) -> Any:
+    """The agents' lines; the last one copies a sentence of the first passage, as the guard lets only such ones pass."""
+    if prompt.agent != "cognitive":
+        return SCRIPT[prompt.agent]
+    passage = prompt.shared.split("</passage>")[0].rsplit('">\n', 1)[-1]
+    return f"{sentences(passage)[0].text} [1]"
+
+
 class Timed:
-    """A retriever that adds up the time spent in searches."""
+    """A retriever that adds up the time spent in searches and in embedding the question."""
 
     def __init__(self, kit: Kit) -> None:
         assert kit.retriever is not None
-        self._inner, self.seconds = kit.retriever, 0.0
+        assert kit.embedder is not None
+        self._inner, self.seconds, self._embed = kit.retriever, 0.0, kit.embedder.queries
+        setattr(kit.embedder, "queries", self._queries)  # noqa: B010
+
+    def _queries(self, texts: Sequence[str]) -> Vectors:
+        started = perf_counter()
+        try:
+            return self._embed(texts)
+        finally:
+            self.seconds += 0.0 if self._searching else perf_counter() - started
+
+    _searching = False
 
     async def search(self, query: str, k: int = 10, where: Where | None = None) -> list[Hit]:
-        started = perf_counter()
+        started, self._searching = perf_counter(), True
         try:
             return await self._inner.search(query, k, where)
         finally:
+            self._searching = False
             self.seconds += perf_counter() - started
 
 
@@ -53,7 +77,7 @@ async def measure(kit: Kit, questions: int, delay: float) -> tuple[list[float], 
     """Seconds of each question, and the part of it outside searches."""
     timed = Timed(kit)
     kit.retriever = timed
-    kit.model = kit.agents_model = ScriptedModel(SCRIPT, delay=delay)
+    kit.model = kit.agents_model = ScriptedModel(script, delay=delay)
     whole, own = [], []
     for number in range(questions + 3):
         person = PEOPLE[number % 2].id
@@ -75,7 +99,7 @@ async def main() -> None:
         settings = Settings(home=Path(folder))
         with open_collection(settings.home, COLLECTION, embedder=open_embedder(settings), create=True) as collection:
             collection.index([cards()])
-        print("| model | n | whole, median ms | beside searches and model, median ms | p95 ms |")
+        print("| model | n | whole, median ms | beside searches, query embedding and model, median ms | p95 ms |")
         print("|---|---|---|---|---|")
         for delay, count in ((0.0, questions), (0.2, 20)):
             async with await open_kit(settings, COLLECTION) as kit:

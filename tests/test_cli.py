@@ -58,6 +58,7 @@ def test_ask_reads_standard_input_and_shows_citations_and_trace(home: Path) -> N
     assert "document ranking" in done.stdout
 
 
+@pytest.mark.slow
 def test_json_with_trace_holds_the_board(home: Path) -> None:
     done = personable("ask", "What causes gout?", *ENGINE, "--json", "--trace", home=home)
     kinds = [post["content"]["kind"] for post in json.loads(done.stdout)["board"]]
@@ -98,6 +99,7 @@ def test_chat_keeps_a_session(home: Path) -> None:
     assert "What causes it? What is gout?" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "status", "says"),
     [
@@ -126,17 +128,20 @@ def test_what_goes_wrong_is_one_line_and_a_status(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_an_empty_home_says_what_to_do(tmp_path: Path) -> None:
     done = personable("ask", "q", home=tmp_path)
     assert done.returncode == 4
     assert "personable index" in done.stderr
 
 
+@pytest.mark.slow
 def test_an_unknown_setting_in_the_environment_is_named(home: Path) -> None:
     done = personable("ask", "q", home=home, PERSONABLE_MODLE="x")
     assert (done.returncode, "PERSONABLE_MODLE" in done.stderr) == (3, True)
 
 
+@pytest.mark.slow
 def test_a_failing_file_is_reported_and_the_rest_is_indexed(tmp_path: Path) -> None:
     (tmp_path / "good.txt").write_text("Something worth reading.", encoding="utf-8")
     (tmp_path / "bad.txt").write_bytes(b"\x00\x01\x02" * 500)
@@ -146,6 +151,7 @@ def test_a_failing_file_is_reported_and_the_rest_is_indexed(tmp_path: Path) -> N
     assert "bad.txt" in done.stderr
 
 
+@pytest.mark.slow
 def test_doctor_tries_each_part(home: Path) -> None:
     done = personable("doctor", "--json", home=home, PERSONABLE_EMBEDDER="hash:256")
     rows = json.loads(done.stdout)

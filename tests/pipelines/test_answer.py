@@ -299,8 +299,11 @@ async def test_a_follow_up_is_searched_with_what_the_session_is_about(make_kit: 
 
 @pytest.mark.parametrize("text", [" ", "x" * (LONGEST_QUESTION + 1)])
 async def test_an_empty_or_immense_question_is_refused(make_kit: MakeKit, text: str) -> None:
+    board = Board()
     with pytest.raises(UsageError, match="question"):
-        await answer(make_kit(), Question(text=text))
+        await answer(make_kit(), Question(text=text), board=board)
+    async with asyncio.timeout(5):  # whoever watches the board is let go
+        assert [event async for event in board.subscribe()] == []
 
 
 async def test_a_question_too_long_for_the_model_is_quoted_and_says_so(make_kit: MakeKit) -> None:
@@ -355,3 +358,12 @@ async def test_a_question_with_control_characters_is_answered_and_kept(make_kit:
     result = await answer(make_kit(people=people), question)
     assert result.found
     assert (await people.turns("ana", "s"))[0].answer_id == result.id
+
+
+async def test_what_was_asked_here_is_not_told_to_a_remote_model(make_kit: MakeKit, people: People) -> None:
+    first = Question(text="I have a secret rash. What is gout?", person="ana", session="s")
+    await answer(make_kit(people=people), first)
+    model = ScriptedModel({**AGENTS, "cognitive": "x"}, remote=True)
+    await answer(make_kit(model, people), Question(text="What causes it?", person="ana", session="s"))
+    assert model.prompts
+    assert all("secret rash" not in prompt.model_dump_json() for prompt in model.prompts)

@@ -57,12 +57,11 @@ async def answer(
     UsageError for an empty or immense question, NotFoundError for an unknown person, and ConfigurationError without a
     collection. A model that fails does not raise: the answer is then quoted, and says so in `degraded`.
     """
-    if not question.text.strip() or len(question.text) > LONGEST_QUESTION:
-        raise UsageError(
-            f"a question has 1 to {LONGEST_QUESTION} characters; this one has {len(question.text.strip())}"
-        )
     board = board or Board()
     try:
+        size = len(question.text.strip())
+        if not 0 < size <= LONGEST_QUESTION:
+            raise UsageError(f"a question has 1 to {LONGEST_QUESTION} characters; this one has {size}")
         return await _answer(kit, question, board, Budget.of(kit.settings), without, keep)
     finally:
         board.close()

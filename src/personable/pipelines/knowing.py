@@ -32,7 +32,7 @@ async def see_person(kit: Kit, question: Question, board: Board) -> PortraitNote
             statements=[_used(one) for one in seen.statements if may_leave(one.statement, remote)],
             withheld=[_used(one) for one in seen.statements if not may_leave(one.statement, remote)],
             interests=[] if remote else [interest.text for interest in seen.interests],
-            need=seen.need,
+            need="" if remote else seen.need,
         )
     board.post("person", note)
     return note

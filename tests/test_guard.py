@@ -49,6 +49,7 @@ def test_a_citation_of_no_passage_never_leaves(number: int) -> None:
         ("Beyoncé recommends to drink fluid [1].", "a name at the beginning"),
         ("Coffee cures every headache quickly [1].", "other words"),
         ("[1]", "no words"),
+        ("water " * 60 + "[1].", "repetition"),
         ("   ", "nothing"),
     ],
 )

@@ -19,6 +19,8 @@ from personable.text import sentences, words
 from personable.types import Passage
 
 COVERAGE = 0.6
+REPEATED = 12
+"""Words from which on a sentence needs a third of them to be different."""
 _CITED = re.compile(r"\s*\[(\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*)\]")
 _LATE = re.compile(r"([.!?。！？])((?:\s*\[\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\])+)")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -69,6 +71,8 @@ class Guard:
         bare = unmarked(sentence)
         if not words(bare):
             return _decided(sentence, "", "removed", "no words")
+        if len(words(bare)) > REPEATED and len(set(words(bare))) < len(words(bare)) / 3:
+            return _decided(sentence, "", "removed", "the same words over and over")
         cited = [number for number in _numbers(sentence) if 1 <= number <= len(self.passages)]
         if cited and self._foreign(bare, cited):
             return _decided(sentence, bare, "marked", "in another script than its passages: not checked", cited)

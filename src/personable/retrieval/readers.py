@@ -85,9 +85,10 @@ def _parts(file: TextFile) -> Iterator[str]:
 
 
 def _front(text: str, title: str) -> tuple[str, str]:
-    """The title of a Markdown text, from its front matter or first heading, and the text without front matter."""
+    """The title of a Markdown text, from its front matter or first heading, and the text, its front matter blanked."""
     front = _FRONT.match(text)
-    body = text[front.end() :] if front else text
+    # Blanked, not cut: offsets stay those of the file.
+    body = " " * (front.end() - 1) + "\n" + text[front.end() :] if front else text
     found = (_FRONT_TITLE.search(front[1]) if front else None) or _HEADING.search(body)
     return (found[1] if found else title), body
 

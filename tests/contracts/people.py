@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -58,6 +59,11 @@ class PeopleContract:
             people.add_turn("bob", "s", "q", "a"),
             people.open_session("bob"),
             people.set_dial("bob", "on"),
+            people.weights("bob"),
+            people.weight_history("bob"),
+            people.set_weights("bob", {}, "none"),
+            people.roll_back_weights("bob", "start"),
+            people.roll_back_weights("bob", "1"),
             people.save_answer("a1", "bob", None, "{}", "[]"),
         ]
         for call in calls:
@@ -86,6 +92,53 @@ class PeopleContract:
         assert (await people.set_dial("ana", "off")).dial == (await people.get("ana")).dial == "off"
         with pytest.raises(UsageError, match="off, auto, on"):
             await people.set_dial("ana", "loud")  # type: ignore[arg-type]
+
+    async def test_settings_are_set_one_by_one(self, people: People) -> None:
+        added = await people.add("ana", "Ana")
+        assert (added.learned, added.share_sensitive) == ("ask", False)
+        await people.set("ana", learned="use")
+        await people.set("ana", share_sensitive=True)
+        wanted = added.model_copy(update={"learned": "use", "share_sensitive": True})
+        assert await people.set("ana") == await people.get("ana") == wanted
+        for wrong in ({"learned": "always"}, {"name": "x" * 201}, {"dial": "loud"}):
+            with pytest.raises(UsageError):
+                await people.set("ana", **wrong)  # type: ignore[arg-type]
+        assert await people.get("ana") == wanted
+
+    # Weights and runs
+
+    async def test_the_newest_weights_hold_and_the_older_ones_are_history(self, people: People) -> None:
+        await people.add("ana")
+        assert await people.weights("ana") is None
+        first = await people.set_weights("ana", {"dense": 0.5, "source:nhs": -1.25}, "clicked", "e1")
+        second = await people.set_weights("ana", {"dense": 0.75}, "thumbs up")
+        assert await people.weights("ana") == (await people.recall("ana")).weights == second
+        back = await people.roll_back_weights("ana", first.id)
+        assert back.values == first.values
+        start = await people.roll_back_weights("ana", "start")
+        assert start.values == {}
+        assert await people.weight_history("ana") == [first, second, back, start]
+
+    async def test_weights_of_another_are_out_of_reach(self, people: People) -> None:
+        await people.add("ana")
+        await people.add("bob")
+        hers = await people.set_weights("ana", {"dense": 1.0}, "clicked")
+        with pytest.raises(NotFoundError, match="no change of weights"):
+            await people.roll_back_weights("bob", hers.id)
+        assert await people.weight_history("bob") == []
+
+    async def test_a_weight_that_is_no_number_is_refused(self, people: People) -> None:
+        await people.add("ana")
+        for wrong in (float("nan"), float("inf")):
+            with pytest.raises(UsageError, match="'dense' is not a finite number"):
+                await people.set_weights("ana", {"dense": wrong}, "?")
+        assert await people.weight_history("ana") == []
+
+    async def test_run_folders_are_registered_once(self, people: People, tmp_path: Path) -> None:
+        await people.register_run(tmp_path / "b")
+        await people.register_run(str(tmp_path / "a"))
+        await people.register_run(tmp_path / "b")
+        assert await people.runs() == [tmp_path / "b", tmp_path / "a"]
 
     # Statements
 
@@ -205,6 +258,8 @@ class PeopleContract:
                 session=f"s{n % 2}",
                 passage="no such",
                 value=n,
+                answer=f"answer {n}",
+                position=n + 1,
                 time=start + n * timedelta(1),
             )
             for n in range(6)
@@ -282,13 +337,16 @@ class PeopleContract:
         await people.record(Event(person=person, kind="query", session="s", text=f"canary {person}"))
         await people.add_turn(person, "s", f"canary {person}", "a")
         await people.save_answer(f"answer {person}", person, "s", f"canary {person}", "[]")
+        await people.set_weights(person, {"dense": 0.5}, "a click")
 
     async def test_export_holds_everything_and_nobody_else(self, people: People) -> None:
         await self._filled(people, "ana")
         await self._filled(people, "bob")
         held = await people.export("ana")
         sizes = {name: len(rows) for name, rows in held.items() if isinstance(rows, list)}
-        assert sizes == {"answers": 1, "events": 1, "sessions": 1, "statements": 1, "turns": 1}
+        assert sizes == {
+            "answers": 1, "changes": 0, "events": 1, "sessions": 1, "statements": 1, "turns": 1, "weights": 1
+        }  # fmt: skip
         text = json.dumps(held)
         assert text.count("canary ana") == 4
         assert "bob" not in text
@@ -299,7 +357,8 @@ class PeopleContract:
         before = await people.export("bob")
         receipt = await people.erase("ana")
         assert receipt.removed == {
-            "answers": 1, "events": 1, "people": 1, "sessions": 1, "statements": 1, "turns": 1
+            "answers": 1, "changes": 0, "events": 1, "people": 1, "sessions": 1, "statements": 1, "turns": 1,
+            "weights": 1,
         }  # fmt: skip
         assert await everything(people) == [before]
         with pytest.raises(NotFoundError):
@@ -309,7 +368,7 @@ class PeopleContract:
         await self._filled(people, "ana")
         await people.erase("ana")
         await people.add("ana")
-        assert (await people.recall("ana", "s"))[1:] == ([], [], [])
+        assert (await people.recall("ana", "s"))[1:] == ([], [], [], None)
 
     async def test_many_at_once_see_only_their_own(self, people: People) -> None:
         names = [f"p{n}" for n in range(20)]

@@ -22,8 +22,9 @@ def now() -> datetime:
 class Event(Value):
     """One thing that a person did.
 
-    `value` is seconds for a dwell, 1 to 5 for a rating, -1 or 1 for thumbs, the position (from 1) for an impression
-    or a click where it is known. `text` is the query, the comment, or the title of what was clicked.
+    `value` is seconds for a dwell, 1 to 5 for a rating, -1 or 1 for thumbs. `position` counts from 1 where an
+    impression or a click had a place in a list. `answer` is the id of the answer that it belongs to: thumbs, ratings,
+    comments and edits with one are its feedback. `text` is the query, the comment, or the title of what was clicked.
     """
 
     id: str = Field(default_factory=new_id)
@@ -34,6 +35,8 @@ class Event(Value):
     item: str | None = None
     value: float | None = Field(default=None, allow_inf_nan=False)
     text: str = ""
+    answer: str | None = None
+    position: int | None = Field(default=None, ge=1)
     time: Instant = Field(default_factory=now)
 
 

@@ -114,4 +114,6 @@ def _event_row(event: Event) -> dict[str, Any]:
         checked_text(text or "", what)
     if event.session is not None:
         checked_id(event.session, "session")
+    if event.answer is not None:
+        checked_id(event.answer, "answer")
     return {**event.model_dump(), "id": checked_id(event.id, "event")}

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from personable.people.checks import Instant
 from personable.types import Dial, Value
 
+Learned = Literal["ask", "use", "off"]
+"""What becomes of what was learnt: kept until the person confirms it, used at once at its confidence, or not learnt."""
+
 
 class Person(Value):
-    """Somebody: `id` is exact, `name` is for display, `dial` says how much the person counts."""
+    """Somebody: `id` is exact, `name` is for display, `dial` says how much the person counts.
+
+    `learned` says what becomes of what was learnt; `share_sensitive` is True once the person allowed that their
+    sensitive statements leave for remote models.
+    """
 
     id: str
     name: str = ""
     dial: Dial = "auto"
+    learned: Learned = "ask"
+    share_sensitive: bool = False
     created: Instant
 
 

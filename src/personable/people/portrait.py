@@ -88,7 +88,8 @@ async def portrait(
     """The portrait of `question.person` for `question`, at most `limit_tokens` long. Raises NotFoundError for an
     unknown person; a question without a person gives an empty portrait.
 
-    Confirmed statements that hold at the moment `at` (None: now) are ranked by `similar`, or without it by their words.
+    Statements that may be used and hold at the moment `at` (None: now) are ranked by `similar`, or without it by their
+    words; what is only proposed counts by its confidence.
     With `remote`, what the portrait says is for a remote model: statements that may not leave are withheld, and so are
     the long-term interests, since nobody classified the events they come from.
 
@@ -98,7 +99,7 @@ async def portrait(
     dial = question.dial
     if question.person is None:
         return Portrait(dial=dial)
-    person, statements, events, turns = await people.recall(
+    person, statements, events, turns, _ = await people.recall(
         question.person, question.session, events=EVENTS, turns=TURNS
     )
     dial = "off" if "off" in (dial, person.dial) else person.dial if dial == "auto" else dial
@@ -184,8 +185,12 @@ async def _ranked(question: str, statements: Sequence[Statement], similar: Simil
     texts = [statement.text for statement in statements]
     scores = await asyncio.to_thread(similar, question, texts) if similar else overlap(question, texts)
     pairs = zip(statements, map(float, scores), strict=True)
-    ranked = [Ranked(statement=one, score=min(max(score, 0.0), 1.0)) for one, score in pairs]
+    ranked = [Ranked(statement=one, score=min(max(score, 0.0), 1.0) * _trust(one)) for one, score in pairs]
     return sorted(ranked, key=lambda one: -one.score)
+
+
+def _trust(statement: Statement) -> float:
+    return statement.confidence if statement.state == "proposed" else 1.0
 
 
 def _subject(event: Event) -> str:

@@ -6,7 +6,9 @@ everything. `row` orders what was written; `id` is what the outside sees.
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
+from typing import Any
 
 from sqlalchemy import (
     Boolean,
@@ -24,11 +26,12 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
 )
 
 from personable.people.checks import utc
 
-HEAD = "0001"
+HEAD = "0002"
 """The migration that this code was written for."""
 
 
@@ -45,6 +48,19 @@ class Moment(TypeDecorator[datetime]):
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class Json(TypeDecorator[dict[str, Any]]):
+    """A JSON object kept as text, the same on every database; None is NULL."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: dict[str, Any] | None, dialect: Dialect) -> str | None:
+        return None if value is None else json.dumps(value, ensure_ascii=False)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> dict[str, Any] | None:
+        return None if value is None else dict(json.loads(value))
 
 
 metadata = MetaData(
@@ -69,6 +85,8 @@ people = Table(
     Column("name", String(200), nullable=False),
     Column("dial", String(8), nullable=False),
     Column("created", Moment, nullable=False),
+    Column("learned", String(8), nullable=False, server_default="ask"),
+    Column("share_sensitive", Boolean, nullable=False, server_default=false()),
 )
 
 statements = Table(
@@ -127,6 +145,8 @@ events = Table(
     Column("value", Float),
     Column("text", Text, nullable=False),
     Column("time", Moment, nullable=False),
+    Column("answer", String(200)),
+    Column("position", Integer),
     Index(None, "person", "time"),
     Index(None, "person", "session", "time"),
 )
@@ -144,5 +164,40 @@ answers = Table(
     Index(None, "person"),
 )
 
-OWNED = (turns, sessions, events, answers, statements)
+changes = Table(
+    "changes",
+    metadata,
+    Column("row", Integer, primary_key=True),
+    Column("id", String(64), nullable=False, unique=True),
+    _person(),
+    Column("statement", String(64), nullable=False),
+    Column("what", String(16), nullable=False),
+    Column("before", Json),
+    Column("after", Json),
+    Column("cause", Text, nullable=False),
+    Column("time", Moment, nullable=False),
+    Index(None, "person", "statement"),
+)
+
+weights = Table(
+    "weights",
+    metadata,
+    Column("row", Integer, primary_key=True),
+    Column("id", String(64), nullable=False, unique=True),
+    _person(),
+    Column("values", Json, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("event", String(200)),
+    Column("created", Moment, nullable=False),
+    Index(None, "person"),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("path", Text, primary_key=True),
+    Column("registered", Moment, nullable=False),
+)
+
+OWNED = (turns, sessions, events, answers, changes, statements, weights)
 """Every table that belongs to people, in an order in which rows can be deleted."""

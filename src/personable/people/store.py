@@ -14,12 +14,14 @@ from personable.people.checks import checked_id, checked_line, checked_text
 from personable.people.events import Kept, now
 from personable.people.history_store import HistoryStore
 from personable.people.memory import Memory
-from personable.people.person import Person, Receipt
+from personable.people.person import Learned, Person, Receipt
+from personable.people.run_store import RunStore
 from personable.people.statement_store import StatementStore
+from personable.people.weight_store import WeightStore
 from personable.types import Dial
 
 
-class People(StatementStore, HistoryStore):
+class People(StatementStore, HistoryStore, WeightStore, RunStore):
     """People and what is known about them. Open it, use it from one event loop, close it:
 
         async with await People.open("people.db") as people:
@@ -58,11 +60,30 @@ class People(StatementStore, HistoryStore):
 
     async def set_dial(self, person: str, dial: Dial) -> Person:
         """Set how much the person counts: "off", "auto" or "on"."""
-        one_of(Dial, dial, "dial")
+        return await self.set(person, dial=dial)
+
+    async def set(
+        self,
+        person: str,
+        *,
+        name: str | None = None,
+        dial: Dial | None = None,
+        learned: Learned | None = None,
+        share_sensitive: bool | None = None,
+    ) -> Person:
+        """Set what is given and leave the rest; returns the person as they are then."""
+        given = {
+            "name": name if name is None else checked_line(name, "name"),
+            "dial": dial if dial is None else one_of(Dial, dial, "dial"),
+            "learned": learned if learned is None else one_of(Learned, learned, "way to treat what is learnt"),
+            "share_sensitive": share_sensitive,
+        }
+        new = {field: value for field, value in given.items() if value is not None}
         async with self._write() as connection:
             found = await self._known(connection, person, lock=True)
-            await connection.execute(update(schema.people).where(schema.people.c.id == person).values(dial=dial))
-        return found.model_copy(update={"dial": dial})
+            if new:
+                await connection.execute(update(schema.people).where(schema.people.c.id == person).values(new))
+        return found.model_copy(update=new)
 
     async def save_answer(
         self, answer_id: str, person: str | None, session: str | None, answer_json: str, board_json: str
@@ -105,18 +126,21 @@ class People(StatementStore, HistoryStore):
         """What is remembered about the person at one moment: the latest `events` apart from impressions, the last
         `turns` of `session`."""
         async with self._read(snapshot=True) as connection:
+            known = await self._known(connection, person)
+            states = ("confirmed", "proposed") if known.learned == "use" else ("confirmed",)
             return Memory(
-                person=await self._known(connection, person),
-                statements=await self._statements(connection, person, ("confirmed",), ended=True),
+                person=known,
+                statements=await self._statements(connection, person, states, ended=True),
                 events=await self._deeds(connection, person, events),
                 turns=[] if session is None else await self._turns(connection, person, session, turns),
+                weights=await self._weights(connection, person),
             )
 
     async def export(self, person: str) -> dict[str, Any]:
         """Everything held about the person, as JSON values: `person` and one list for each table."""
         async with self._read(snapshot=True) as connection:
             known = await self._known(connection, person)
-            held: dict[str, Any] = {"format": 1, "person": known.model_dump(mode="json")}
+            held: dict[str, Any] = {"format": 2, "person": known.model_dump(mode="json")}
             for table in sorted(schema.OWNED, key=lambda table: table.name):
                 order = [table.c.row] if "row" in table.c else [table.c.opened, table.c.id]
                 rows = await connection.execute(

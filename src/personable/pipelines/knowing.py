@@ -67,9 +67,17 @@ async def _learn(people: People, question: Question, board: Board, answer: Answe
         proposal = _storable(said).strip()
         if 0 < len(proposal) <= LONGEST_STATEMENT:
             await people.tell(person, proposal, source="inferred", cause=text, confidence=0.5)
-    asked = Event(person=person, session=session, kind="query", text=text)
+    asked = Event(person=person, session=session, kind="query", text=text, answer=answer.id)
     shown = [
-        Event(person=person, session=session, kind="impression", passage=c.passage_id, text=c.title, value=c.number)
+        Event(
+            person=person,
+            session=session,
+            kind="impression",
+            passage=c.passage_id,
+            text=c.title,
+            answer=answer.id,
+            position=c.number,
+        )
         for c in answer.citations
     ]
     await people.record_many([asked, *shown])

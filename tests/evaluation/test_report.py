@@ -67,7 +67,7 @@ async def test_other_settings_are_refused(tmp_path: Path) -> None:
 
 
 async def test_an_unknown_data_set_or_system_lists_what_there_is(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="'squad'; there are nq, triviaqa, webq and openqa-logs"):
+    with pytest.raises(UsageError, match="'squad'; there are nq, triviaqa, webq, beir and openqa-logs"):
         Questions(dataset="squad").read(SAMPLE)
     with pytest.raises(UsageError, match="'magic'; there are vanilla_rag, silent"):
         choose(["silent", "magic"], SYSTEMS)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -25,16 +26,19 @@ def add_to(app: typer.Typer) -> None:
 
 
 def evaluate(
-    dataset: Annotated[str, typer.Argument(help="nq, triviaqa, webq or openqa-logs.")],
+    dataset: Annotated[str, typer.Argument(help="nq, triviaqa, webq, beir or openqa-logs.")],
     system: Annotated[list[str] | None, typer.Option("--system", help="A system; may be repeated.")] = None,
     systems: Annotated[str | None, typer.Option("--systems", help="Several systems: A,B,C")] = None,
     data: Data = Path("data"),
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first questions.")] = None,
     part: Annotated[str, typer.Option(help="all, odd or even rows.")] = "all",
     topk: Annotated[int, typer.Option(min=1, max=10, help="Passages of each question.")] = 3,
+    split: Annotated[str, typer.Option(help="Of a BEIR folder: which judgements.")] = "test",
     out: Annotated[Path, typer.Option("--out", help="Folder for the runs; a run that stopped goes on.")] = Path("runs"),
     workers: Annotated[int, typer.Option(min=1, max=64, help="Questions at once.")] = 1,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Ask failed questions again.")] = False,
+    record: Annotated[Path | None, typer.Option("--record", help="Write each model answer to this file.")] = None,
+    replay: Annotated[Path | None, typer.Option("--replay", help="Take model answers from this file only.")] = None,
     json: Json = False,
     model: Model = None,
     model_url: ModelUrl = None,
@@ -51,9 +55,11 @@ def evaluate(
     if part not in ("all", "odd", "even"):
         raise UsageError(f"--part {part}: it is all, odd or even")
     names = [*(system or []), *(systems.split(",") if systems else [])]
-    questions = Questions.model_validate({"dataset": dataset, "topk": topk, "part": part, "limit": limit})
+    chosen = {"dataset": dataset, "topk": topk, "part": part, "limit": limit, "split": split}
+    questions = Questions.model_validate(chosen | {"label": data.resolve().name})
     conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
-    done = run(_evaluate(conf, questions, names, data, out, workers, retry_failed, quiet=json))
+    how = _How(names, data, out, workers, retry_failed, record, replay)
+    done = run(_evaluate(conf, questions, how, quiet=json))
     if json:
         print_json({name: summary._asdict() for name, summary in done.items()})
     else:
@@ -89,37 +95,43 @@ def _logs(data: Path, json: bool) -> None:
         print(logs_report(cells))
 
 
-async def _evaluate(
-    conf: Settings,
-    questions: Questions,
-    names: list[str],
-    data: Path,
-    out: Path,
-    workers: int,
-    retry_failed: bool,
-    *,
-    quiet: bool,
-) -> dict[str, Summary]:
+class _How(NamedTuple):
+    systems: list[str]
+    data: Path
+    out: Path
+    workers: int
+    retry_failed: bool
+    record: Path | None
+    replay: Path | None
+
+
+async def _evaluate(conf: Settings, questions: Questions, how: _How, *, quiet: bool) -> dict[str, Summary]:
     from personable.evaluation.baselines import prompt_version
     from personable.evaluation.commands import choose
     from personable.evaluation.commands import evaluate as work
+    from personable.evaluation.recording import open_recording
+    from personable.evaluation.retrieval import RETRIEVAL, over_corpus
     from personable.evaluation.systems import SYSTEMS
-    from personable.kit import open_kit
 
-    chosen = choose(names, SYSTEMS)
+    over = questions.dataset == "beir"
+    chosen = choose(how.systems, RETRIEVAL if over else SYSTEMS)
     kept: dict[str, Any] = {"prompts": prompt_version(), "embedder": conf.embedder, "max_tokens": conf.max_tokens}
     with _Bars(quiet) as show:
-        async with await open_kit(conf, people=False) as kit:
+        async with AsyncExitStack() as stack:
+            kit = await stack.enter_async_context(await open_recording(conf, how.record, how.replay))
+            if over:
+                kit, failed = await stack.enter_async_context(over_corpus(kit, how.data, how.out / questions.folder))
+                kept["unread documents"] = failed
             return await work(
                 questions,
                 chosen,
                 kit,
-                data=data,
-                out=out,
+                data=how.data,
+                out=how.out,
                 model=conf.model,
                 settings=kept,
-                workers=workers,
-                retry_failed=retry_failed,
+                workers=how.workers,
+                retry_failed=how.retry_failed,
                 progress=show,
             )
 

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from personable.errors import UsageError
 from personable.evaluation.compare import compare
-from personable.evaluation.datasets import OPENQA, Part, Row, digest, read_openqa, select
+from personable.evaluation.datasets import OPENQA, Part, Row, digest, read_beir, read_openqa, select
 from personable.evaluation.logs import Cell
 from personable.evaluation.outcome import System
 from personable.evaluation.report import Written, write_report
@@ -23,23 +23,39 @@ K = TypeVar("K")
 
 
 class Questions(Value):
-    """Which questions to ask: a data set's first `limit` rows of a part, each with its first `topk` passages."""
+    """Which questions to ask: a data set's first `limit` rows of a part, each with its first `topk` passages.
+
+    Of a BEIR folder, called `label` in reports, they are the queries judged in `split`; passages are then searched for.
+    """
 
     dataset: str
     topk: int = 3
     part: Part = "all"
     limit: int | None = None
+    label: str = ""
+    split: str = "test"
 
     @property
     def title(self) -> str:
         """As reports call it, such as "nq top-3, even rows, first 20"."""
+        name = f"{self.label} {self.split}" if self.dataset == "beir" else f"{self.dataset} top-{self.topk}"
         part = "" if self.part == "all" else f", {self.part} rows"
-        return f"{self.dataset} top-{self.topk}{part}" + ("" if self.limit is None else f", first {self.limit}")
+        return name + part + ("" if self.limit is None else f", first {self.limit}")
+
+    @property
+    def folder(self) -> str:
+        """The title as the name of a folder, such as "nq-top3-even-first20"."""
+        parts = [self.label, self.split] if self.dataset == "beir" else [self.dataset, f"top{self.topk}"]
+        parts += [] if self.part == "all" else [self.part]
+        parts += [] if self.limit is None else [f"first{self.limit}"]
+        return "-".join(parts)
 
     def read(self, folder: Path) -> list[Row]:
-        """The rows. Raises UsageError for an unknown data set, and what `read_openqa` and `select` raise."""
+        """The rows. Raises UsageError for an unknown data set, and what reading and selecting raise."""
+        if self.dataset == "beir":
+            return select(read_beir(folder, self.split).rows, self.part, self.limit)
         if self.dataset not in OPENQA:
-            raise UsageError(f"no data set {self.dataset!r}; there are {', '.join(OPENQA)} and openqa-logs")
+            raise UsageError(f"no data set {self.dataset!r}; there are {', '.join(OPENQA)}, beir and openqa-logs")
         return select(read_openqa(folder, self.dataset, self.topk), self.part, self.limit)
 
 
@@ -62,7 +78,7 @@ async def evaluate(
     the system's name with each step. Raises what `Questions.read`, `RunFile.open` and `run` raise.
     """
     rows = questions.read(data)
-    folder = out / _folder(questions)
+    folder = out / questions.folder
     summaries = {}
     for name, system in systems.items():
         identity = Identity(
@@ -97,13 +113,6 @@ def cells_json(cells: Sequence[Cell]) -> dict[str, list[dict[str, JsonValue]]]:
 def report(folders: Sequence[Path], out: Path, baseline: str | None = None) -> Written:
     """Compare the runs under `folders`, write the report into `out`. Raises what `runs_under` and `compare` raise."""
     return write_report(compare(runs_under(folders), baseline), out)
-
-
-def _folder(questions: Questions) -> str:
-    parts = [questions.dataset, f"top{questions.topk}"]
-    parts += [] if questions.part == "all" else [questions.part]
-    parts += [] if questions.limit is None else [f"first{questions.limit}"]
-    return "-".join(parts)
 
 
 def _named(progress: Callable[[str, Progress], None], name: str) -> Callable[[Progress], None]:

@@ -33,8 +33,9 @@ class Question(Value):
 class Passage(Value):
     """A citable piece of a document.
 
-    `start` and `end` are character offsets into the document's extracted text; `source` is where the document
-    came from (a path or an address); `document` identifies it within its collection.
+    `start` and `end` are character offsets into the document's extracted text (a document that is a part of a long
+    file: into the file's); `source` is where the document came from (a path or an address); `document` identifies it
+    within its collection.
     """
 
     id: str = Field(min_length=1)

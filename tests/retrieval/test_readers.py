@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 from personable.errors import MissingExtraError, UnreadableFileError
 from personable.retrieval import readers
-from personable.retrieval.document import Document, Problem, ReadOptions
+from personable.retrieval.document import Document, Problem, ReadOptions, clean
 from personable.retrieval.readers import read
+from personable.retrieval.segment import passages
 
 DATA = Path(__file__).parent.parent / "data"
 
@@ -293,6 +296,35 @@ def test_a_long_text_is_read_in_parts_that_lose_nothing(tmp_path: Path, monkeypa
     assert "".join(part.text for part in parts) == text
     assert [part.id for part in parts[:2]] == ["a.txt:1", "a.txt:2"]
     assert all(len(part.text) <= 1000 and part.text.endswith("\n\n") for part in parts)
+
+
+LINES = st.sampled_from(["# Head\n", "\n\n", "One kettle boils. ", "猫が寝る。", "naïve\r\n", "word " * 40, "---\n"])
+FRONT = "---\ntitle: Über Katzen\nyear: 2020\n---\n"
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(front=st.sampled_from(["", FRONT]), body=st.lists(LINES, max_size=60).map("".join), part=st.integers(50, 500))
+def test_offsets_of_every_part_are_those_of_the_whole_text(tmp_path: Path, front: str, body: str, part: int) -> None:
+    path = written(tmp_path, "a.md", front + body)
+    whole = clean(front + body)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(readers, "PART", part)
+        for document in documents(path):
+            for passage in passages(document, target=32, overlap=8):
+                assert whole[passage.start : passage.end] == passage.text
+
+
+@pytest.mark.parametrize("name", ["big.md", "big.txt.gz"])
+def test_offsets_in_a_file_of_more_than_a_million_characters(tmp_path: Path, name: str) -> None:
+    body = "".join(f"## Room {n}\n\nThe naïve cat number {n} sleeps in room {n}. 猫が寝る。\n\n" for n in range(22_000))
+    whole = FRONT + body
+    content = whole.encode()
+    path = written(tmp_path, name, gzip.compress(content, 1) if name.endswith(".gz") else content)
+    found = documents(path)
+    assert len(found) == 2
+    cut = [passage for document in found for passage in passages(document)]
+    assert all(whole[passage.start : passage.end] == passage.text for passage in cut)
+    assert cut[-1].end == len(whole.rstrip())
 
 
 @pytest.mark.parametrize(("name", "library"), [("a.pdf", "pypdf"), ("a.docx", "mammoth"), ("a.html", "trafilatura")])

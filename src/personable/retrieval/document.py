@@ -22,7 +22,8 @@ class ReadOptions(Value):
 class Document(Value):
     """A text with where it came from. `id` is stable: it depends on no machine and no date.
 
-    `pages` holds the character offset at which each page of a paged format begins (empty otherwise).
+    `pages` holds the character offset at which each page of a paged format begins (empty otherwise). `start` is where
+    `text` begins in the text of its file, in characters: above 0 for the later parts of a long one.
     """
 
     id: str = Field(min_length=1)
@@ -31,6 +32,7 @@ class Document(Value):
     source: str = ""
     meta: dict[str, Scalar] = Field(default_factory=dict)
     pages: tuple[int, ...] = ()
+    start: int = 0
 
     @property
     def digest(self) -> str:

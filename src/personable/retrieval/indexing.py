@@ -25,7 +25,7 @@ from personable.retrieval.segment import passages
 from personable.retrieval.store import PassageStore
 from personable.retrieval.textfile import TextFile
 
-VERSION = 1  # of readers and segmenter; a higher number makes every file be read again
+VERSION = 2  # of readers and segmenter; a higher number makes every file be read again
 EVERY = 2000  # passages are stored together; what is stored survives a kill
 _PROBLEMS = 10  # reported one by one for a file, the others are counted
 _PAUSE = 0.1  # seconds between two reports of progress

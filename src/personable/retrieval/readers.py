@@ -12,6 +12,7 @@ from personable.retrieval.document import Document, Origin, Problem, ReadOptions
 from personable.retrieval.markup import html_text, html_title
 from personable.retrieval.records import read_records
 from personable.retrieval.textfile import TextFile
+from personable.types import Scalar
 
 PART = 1_000_000  # characters; a longer text becomes several documents, so that memory stays bounded
 _LONGEST = 50_000_000  # characters of a format that cannot be read in parts
@@ -46,7 +47,7 @@ def readable() -> str:
 
 
 def _text(file: TextFile, origin: Origin, options: ReadOptions) -> Iterator[Document | Problem]:
-    broken, title, parts = 0, file.name.stem, _parts(file)
+    broken, start, title, parts = 0, 0, file.name.stem, _parts(file)
     part: str | None = next(parts, "")
     following = next(parts, None)
     alone, number = following is None, 0
@@ -57,9 +58,9 @@ def _text(file: TextFile, origin: Origin, options: ReadOptions) -> Iterator[Docu
         broken += part.count("\ufffd")
         if part.strip():
             where = origin.name if alone else f"{origin.name}:{number}"
-            yield Document(
-                id=where, text=part, title=title, source=origin.source, meta={} if alone else {"part": number}
-            )
+            meta: dict[str, Scalar] = {} if alone else {"part": number}
+            yield Document(id=where, text=part, title=title, source=origin.source, meta=meta, start=start)
+        start += len(part)
         part, following = following, next(parts, None)
     if broken:
         yield Problem(origin.source, f"{broken} characters could not be decoded and read � now; save the file as UTF-8")

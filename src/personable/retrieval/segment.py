@@ -44,7 +44,8 @@ def passages(document: Document, target: int = 256, overlap: int = 32, language:
     """The passages of a document, ids `<document id>#<n>` from 0.
 
     The title is the document's with the path of headings above the passage; `meta["page"]` counts from 1 where the
-    document has pages. Offsets are characters: `document.text[start:end] == passage.text`.
+    document has pages. Offsets are characters of the whole text of its file: without `document.start`,
+    `document.text[start:end] == passage.text`.
     """
     for number, piece in enumerate(segment(document.text, target, overlap, language)):
         meta = dict(document.meta)
@@ -56,8 +57,8 @@ def passages(document: Document, target: int = 256, overlap: int = 32, language:
             title=_titled(document.title, piece.heading),
             source=document.source,
             document=document.id,
-            start=piece.start,
-            end=piece.end,
+            start=document.start + piece.start,
+            end=document.start + piece.end,
             meta=meta,
         )
 

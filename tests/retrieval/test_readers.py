@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import builtins
 import gzip
+import random
+import re
+import subprocess
+import sys
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -157,6 +161,33 @@ def test_a_damaged_pdf_is_one_clear_error(tmp_path: Path, cut: int) -> None:
         list(read(written(tmp_path, "half.pdf", content)))
 
 
+READING = """
+import sys
+from pathlib import Path
+from personable.errors import UnreadableFileError
+from personable.retrieval.readers import read
+
+for path in sys.argv[1:]:
+    try:
+        print(*(document.text for document in read(Path(path))))
+    except UnreadableFileError as error:
+        print(error)
+"""
+
+
+def test_the_flaws_of_a_pdf_are_no_noise_but_a_failure_is_told(tmp_path: Path) -> None:
+    whole = pdf(tmp_path / "a.pdf", ["Text."]).read_bytes()
+    flawed = written(tmp_path, "flawed.pdf", re.sub(rb"startxref\s+\d+", b"startxref\n7", whole))
+    broken = written(tmp_path, "broken.pdf", whole[:300])
+    run = subprocess.run(
+        [sys.executable, "-c", READING, str(flawed), str(broken)], check=True, capture_output=True, text=True
+    )
+    assert run.stderr == ""
+    told = run.stdout.splitlines()
+    assert told[0] == "Text."
+    assert told[1].startswith(f"{broken} is a damaged PDF")
+
+
 def test_docx_keeps_headings_and_paragraphs(tmp_path: Path) -> None:
     heading = '<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>Tea</w:t></w:r></w:p>'
     body = f"{heading}<w:p><w:r><w:t>Boil water.</w:t></w:r></w:p><w:p><w:r><w:t>Wait.</w:t></w:r></w:p>"
@@ -164,6 +195,42 @@ def test_docx_keeps_headings_and_paragraphs(tmp_path: Path) -> None:
     assert document.text.split() == ["#", "Tea", "Boil", "water.", "Wait."]
     assert "\n\nWait." in document.text
     assert document.title == "Tea"
+
+
+def deflated(path: Path, parts: Mapping[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"word/document.xml": b"<w:p/>" * 3_000_000},
+        {"word/document.xml": b"<w:p/>" * 20_000_000, "word/media/padding.png": random.Random(1).randbytes(3_000_000)},
+    ],
+)
+def test_a_docx_that_would_fill_the_memory_is_refused_unopened(tmp_path: Path, parts: Mapping[str, bytes]) -> None:
+    size = sum(map(len, parts.values()))
+    with pytest.raises(UnreadableFileError, match=rf"a\.docx would unpack from [\d,]+ to {size:,} bytes"):
+        list(read(deflated(tmp_path / "a.docx", parts)))
+
+
+def test_a_docx_with_large_pictures_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readers, "_SUSPECT", 10_000)
+    path = docx(tmp_path / "a.docx", "<w:p><w:r><w:t>Tea.</w:t></w:r></w:p>")
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/media/photo.jpg", random.Random(1).randbytes(500_000))
+    assert [document.text for document in documents(path)] == ["Tea."]
+
+
+def test_a_docx_with_damaged_parts_is_one_clear_error(tmp_path: Path) -> None:
+    path = deflated(tmp_path / "a.docx", {"word/document.xml": b"<w:p>Tea</w:p>" * 500})
+    content = bytearray(path.read_bytes())
+    content[60:90] = b"\xff" * 30
+    with pytest.raises(UnreadableFileError, match="is damaged or encrypted"):
+        list(read(written(tmp_path, "b.docx", bytes(content))))
 
 
 def test_what_is_no_docx_is_one_clear_error(tmp_path: Path) -> None:

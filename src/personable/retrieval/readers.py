@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
+from zipfile import BadZipFile, ZipFile
 
 from personable.errors import MissingExtraError, UnreadableFileError
 from personable.retrieval.document import Document, Origin, Problem, ReadOptions, clean
@@ -16,6 +19,8 @@ from personable.types import Scalar
 
 PART = 1_000_000  # characters; a longer text becomes several documents, so that memory stays bounded
 _LONGEST = 50_000_000  # characters of a format that cannot be read in parts
+_UNPACKED = 100_000_000  # bytes that unpacking a DOCX may add
+_SUSPECT, _RATIO = 10_000_000, 100  # bytes from which a DOCX that unpacks to so many times its size is no document
 _FRONT = re.compile(r"\A---\n(.*?\n)(?:---|\.\.\.)\s*\n", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.MULTILINE | re.IGNORECASE)
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*?)[ \t#]*$", re.MULTILINE)
@@ -110,6 +115,9 @@ def _pdf(file: TextFile, origin: Origin, options: ReadOptions) -> Iterator[Docum
         from pypdf.errors import PyPdfError
     except ImportError as error:
         raise MissingExtraError("PDF files", "readers") from error
+    logger = logging.getLogger("pypdf")
+    if not logger.handlers:  # without any handler, what it tells of each small flaw would go to standard error
+        logger.addHandler(logging.NullHandler())
     texts: list[str] = []
     with file.open() as stream:
         try:
@@ -144,20 +152,42 @@ def _docx(file: TextFile, origin: Origin, options: ReadOptions) -> Iterator[Docu
         import mammoth
     except ImportError as error:
         raise MissingExtraError("DOCX files", "readers") from error
-    from zipfile import BadZipFile
-
     with file.open() as stream:
         try:
+            _refuse_bomb(file, stream)
             without = mammoth.images.img_element(lambda image: {"src": ""})
             html = mammoth.convert_to_html(stream, convert_image=without).value
-        except (BadZipFile, KeyError, ValueError, OSError, SyntaxError, AttributeError) as error:
-            # An XML parser's error is a SyntaxError; mammoth raises the others for parts that are not there.
+        except (
+            BadZipFile,
+            KeyError,
+            ValueError,
+            OSError,
+            EOFError,
+            RuntimeError,
+            SyntaxError,
+            AttributeError,
+            zlib.error,
+        ) as error:
+            # An XML parser's error is a SyntaxError, zipfile's for encrypted parts a RuntimeError; mammoth raises
+            # Python's own for parts that are not there.
             raise UnreadableFileError(
                 f"{file.path} is not a DOCX document, or is damaged or encrypted: {error}"
             ) from error
     text = html_text(html)
     heading = _HEADING.search(text)
     yield from _single(text, heading[1] if heading else file.name.stem, origin)
+
+
+def _refuse_bomb(file: TextFile, stream: IO[bytes]) -> None:
+    """Raises UnreadableFileError by the sizes that the archive states; zipfile never unpacks more than those."""
+    parts = ZipFile(stream).infolist()
+    packed, unpacked = sum(part.compress_size for part in parts), sum(part.file_size for part in parts)
+    if unpacked - packed > _UNPACKED or unpacked > max(_SUSPECT, _RATIO * packed):
+        raise UnreadableFileError(
+            f"{file.path} would unpack from {packed:,} to {unpacked:,} bytes, more than a document holds; "
+            "save what you need of it as text"
+        )
+    stream.seek(0)
 
 
 def _single(text: str, title: str, origin: Origin, pages: tuple[int, ...] = ()) -> Iterator[Document]:

@@ -244,6 +244,44 @@ def test_many_problems_of_one_file_are_counted(collection: Collection, tmp_path:
     assert report.failed[-1].error == "40 more problems of this kind in this file"
 
 
+def test_problems_are_reported_until_the_file_is_mended(collection: Collection, tmp_path: Path) -> None:
+    good = '{"id": "1", "text": "one"}\n'
+    path = write(tmp_path / "files/r.jsonl", good + "nonsense\n" * 12)
+    table = write(tmp_path / "files/t.csv", "id,text\n2,two\n3,three,four\n")
+    first = collection.index([path.parent])
+    assert len(first.failed) == 12
+    again = collection.index([path.parent])
+    assert (again.failed, counts(again)) == (first.failed, (0, 0, 2, 0))
+    assert collection.index([table]).failed == first.failed[-1:]
+    moved = path.parent.rename(tmp_path / "moved")
+    assert [problem.source for problem in collection.index([moved]).failed] == [
+        problem.source.replace("files", "moved") for problem in first.failed
+    ]
+    write(moved / "r.jsonl", good)
+    assert [problem.source for problem in collection.index([moved]).failed] == [f"{moved / 't.csv'}, line 3"]
+    (moved / "t.csv").unlink()
+    assert collection.index([moved]).failed == []
+
+
+def test_a_collection_that_lost_its_passages_is_rebuilt(tmp_path: Path, files: Path) -> None:
+    other = write(tmp_path / "other/d.txt", "Fish swim.").parent
+    copy = write(tmp_path / "other/e.txt", "Cats sleep.")
+    embedder = make_embedder("hash:64")
+    with open_collection(tmp_path, "a", embedder=embedder, create=True) as collection:
+        collection.index([files])
+        collection.index([other])
+        before = texts(collection)
+        (tmp_path / "collections/a/passages.sqlite").unlink()
+    with open_collection(tmp_path, "a", embedder=embedder, create=True) as collection:
+        assert counts(collection.index([other])) == (4, 0, 0, 0)
+        assert texts(collection) == before
+        found = collection.store.sparse.search("swim", 3)[0]
+        assert [passage.text for passage in collection.store.fetch(found.tolist())] == ["Fish swim."]
+        report = collection.index([files, other])
+        assert counts(report) == (0, 0, 4, 0)
+        assert [skipped.source for skipped in report.skipped] == [str(copy)]
+
+
 def test_a_file_that_cannot_be_read_any_more_keeps_its_documents(collection: Collection, files: Path) -> None:
     collection.index([files])
     write(files / "a.txt", bytes(range(256)))

@@ -1,9 +1,9 @@
 """One indexing run: make a collection mirror the files below some paths.
 
 Files are known by their bytes: an unchanged one is not read again, a changed one replaces its documents, one that is
-gone takes its documents along. Bytes that stand under several names are stored once, under the first name, so that a
-search does not return them twice; when that file goes, the next copy takes its place. See `ledger` for what a killed
-run leaves.
+gone takes its documents along, and one whose passages the store has lost is read again. Bytes that stand under several
+names are stored once, under the first name, so that a search does not return them twice; when that file goes, the next
+copy takes its place. See `ledger` for what a killed run leaves.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -35,7 +35,7 @@ _PAUSE = 0.1  # seconds between two reports of progress
 class _Pending:
     """What the ledger may only learn after the passages are stored."""
 
-    finished: list[Entry] = field(default_factory=list)
+    finished: list[tuple[Entry, list[Failed]]] = field(default_factory=list)
     dropped: set[str] = field(default_factory=set)
     gone: list[Path] = field(default_factory=list)
 
@@ -54,6 +54,7 @@ class IndexRun:
         self._language = store.manifest.language
         self._progress = progress
         self._stored = store.documents()
+        self._lost = {Path(path) for document, path in ledger.owned() if document not in self._stored}
         self._counts = dict.fromkeys(("added", "replaced", "unchanged", "removed", "passages"), 0)
         self._failed: list[Failed] = []
         self._skipped: list[Skipped] = []
@@ -78,6 +79,7 @@ class IndexRun:
         queue = deque(found.files.values())
         for path in sorted(self._leaving):
             queue += self._heirs(path)
+        queue += self._lost_elsewhere()
         while queue:
             file = queue.popleft()
             queue += self._file(file)
@@ -103,16 +105,17 @@ class IndexRun:
         try:
             digest = self._digest(source)
             entry = self._ledger.entry(file.path)
-            if entry is not None and entry.digest == digest and entry.name is not None:
+            if self._is_stored(entry, digest):
                 self._alright += 1
                 self._counts["unchanged"] += len(self._ledger.documents(file.path))
+                self._failed += self._ledger.problems(file.path)
                 self._originals.setdefault(digest, file.path)
                 return []
             original = self._original(digest, file.path)
             heirs = self._heirs(file.path) if entry is not None and entry.digest != digest else []
             if original is not None:
                 self._retire(file.path, keep=set())
-                self._pending.finished.append(Entry(file.path, None, digest))
+                self._pending.finished.append((Entry(file.path, None, digest), []))
                 return [*heirs, *self._skip(file, f"the same bytes as {original}, which is cited instead")]
             self._read(file, source, digest)
             return heirs
@@ -139,7 +142,7 @@ class IndexRun:
         self._alright += 1
         if seen:
             self._originals[digest] = file.path
-            self._pending.finished.append(Entry(file.path, name, digest))
+            self._pending.finished.append((Entry(file.path, name, digest), self._failed[failed:]))
         else:
             self._pending.gone.append(file.path)
             self._skip(file, "holds no text" if file.size else "is empty")
@@ -184,8 +187,8 @@ class IndexRun:
             self._ledger.disown(document)
         for path in self._pending.gone:
             self._ledger.forget(path)
-        for entry in self._pending.finished:
-            self._ledger.enter(entry)
+        for entry, problems in self._pending.finished:
+            self._ledger.enter(entry, problems)
         self._ledger.save()
         self._pending, self._buffered = _Pending(), 0
 
@@ -220,13 +223,21 @@ class IndexRun:
         except UnreadableFileError:
             return None
 
+    def _is_stored(self, entry: Entry | None, digest: str) -> bool:
+        """Whether these bytes were read before and all their documents are still in the store."""
+        return entry is not None and entry.name is not None and entry.digest == digest and entry.path not in self._lost
+
+    def _lost_elsewhere(self) -> list[Found]:
+        """The files outside this search whose passages are gone, as when `passages.sqlite` was deleted."""
+        entries = [self._ledger.entry(path) for path in sorted(self._lost - self._found.keys() - self._leaving)]
+        return _standing(entry for entry in entries if entry is not None and entry.name and entry.digest)
+
     def _heirs(self, path: Path) -> list[Found]:
         """The copies of a file that still stand outside this search; those inside it see to themselves."""
         entry = self._ledger.entry(path)
         if entry is None or entry.name is None or not entry.digest:
             return []
-        copies = [copy.path for copy in self._ledger.copies(entry.digest) if copy.path not in self._found]
-        return [Found(copy, copy.name, copy.stat().st_size) for copy in copies if copy.is_file()]
+        return _standing(copy for copy in self._ledger.copies(entry.digest) if copy.path not in self._found)
 
     def _name(self, file: Found, digest: str) -> tuple[str, Path | None]:
         """The id of a file's document: its relative path, led by as many folders as it takes to be the only one.
@@ -262,3 +273,8 @@ class IndexRun:
             done = min(self._done + position, self._total)
             file = str(path) if path.name else ""
             self._progress(Progress(done, self._total, file, self._counts["passages"], seconds))
+
+
+def _standing(entries: Iterable[Entry]) -> list[Found]:
+    paths = [entry.path for entry in entries if entry.path.is_file()]
+    return [Found(path, path.name, path.stat().st_size) for path in paths]

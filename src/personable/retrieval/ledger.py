@@ -8,9 +8,11 @@ never a passage that belongs to no file.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+from personable.retrieval.report import Failed
 
 _SCHEMA = """
 create table if not exists files (
@@ -21,6 +23,8 @@ create table if not exists files (
 create index if not exists files_digest on files (digest);
 create table if not exists documents (id text primary key, path text not null) without rowid;
 create index if not exists documents_path on documents (path);
+create table if not exists problems (path text not null, source text not null, error text not null);
+create index if not exists problems_path on problems (path);
 """
 
 
@@ -62,18 +66,29 @@ class Ledger:
     def named(self, name: str) -> Entry | None:
         return next(self._entries("where name = ?", name), None)
 
-    def enter(self, entry: Entry) -> None:
-        self._base.execute("replace into files values (?, ?, ?)", (str(entry.path), entry.name, entry.digest))
+    def enter(self, entry: Entry, problems: Sequence[Failed] = ()) -> None:
+        """`problems` are the parts of the file that could not be read."""
+        path = str(entry.path)
+        self._base.execute("replace into files values (?, ?, ?)", (path, entry.name, entry.digest))
+        self._base.execute("delete from problems where path = ?", (path,))
+        rows = [(path, problem.source, problem.error) for problem in problems]
+        self._base.executemany("insert into problems values (?, ?, ?)", rows)
+
+    def problems(self, path: Path) -> list[Failed]:
+        rows = self._base.execute("select source, error from problems where path = ? order by rowid", (str(path),))
+        return [Failed(source=source, error=error) for source, error in rows]
 
     def move(self, old: Path, new: Path) -> None:
         """A file stands elsewhere now; its documents keep their ids."""
         self._base.execute("delete from files where path = ?", (str(new),))
+        self._base.execute("delete from problems where path in (?, ?)", (str(old), str(new)))
         self._base.execute("update files set path = ? where path = ?", (str(new), str(old)))
         self._base.execute("update documents set path = ? where path = ?", (str(new), str(old)))
 
     def forget(self, path: Path) -> None:
         self._base.execute("delete from files where path = ?", (str(path),))
         self._base.execute("delete from documents where path = ?", (str(path),))
+        self._base.execute("delete from problems where path = ?", (str(path),))
 
     def owner(self, document: str) -> Path | None:
         row = self._base.execute("select path from documents where id = ?", (document,)).fetchone()
@@ -84,6 +99,10 @@ class Ledger:
 
     def disown(self, document: str) -> None:
         self._base.execute("delete from documents where id = ?", (document,))
+
+    def owned(self) -> Iterator[tuple[str, str]]:
+        """Each document with the path of its file."""
+        return iter(self._base.execute("select id, path from documents"))
 
     def documents(self, path: Path) -> list[str]:
         rows = self._base.execute("select id from documents where path = ? order by id", (str(path),))

@@ -74,6 +74,12 @@ class Kit:
         return result
 
     @property
+    def remote(self) -> bool:
+        """True when a model or the embedder is elsewhere and not trusted. What may not leave is then in no prompt: not
+        even in one for a model on this machine, since what that writes is read by the others and searched for."""
+        return any(part is not None and part.remote for part in (self.model, self.agents_model, self.embedder))
+
+    @property
     def evidence(self) -> Similar | None:
         """`similar` for quoting; None unless the quoting weights were fitted to the cosines of this embedder."""
         return self.similar if self.embedder is not None and self.embedder.name in FITTED_EMBEDDERS else None
@@ -132,7 +138,9 @@ def open_embedder(settings: Settings) -> Embedder:
     from personable.embed.remembering import Remembering
 
     key = settings.model_key.get_secret_value() if settings.model_key else None
-    return Remembering(make_embedder(settings.embedder, settings.embedder_url, key))
+    return Remembering(
+        make_embedder(settings.embedder, settings.embedder_url, key, trusted=settings.embedder_trusted)
+    )
 
 
 def open_model(settings: Settings, name: str | None = None) -> LanguageModel | None:

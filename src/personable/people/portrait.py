@@ -55,8 +55,8 @@ class Portrait(Value):
     """What of a person matters for a question.
 
     `known` is False where nothing is known or the dial is off; everything is then empty. `statements` come best first,
-    `interests` strongest first. `turns` and `clicks` belong to the question's session, oldest first. `withheld` counts
-    statements that a remote model may not see. `tokens` is an upper estimate for all texts together.
+    `interests` strongest first. `turns` and `clicks` belong to the question's session, oldest first. `withheld` are
+    statements that may not leave this machine. `tokens` is an upper estimate for all texts together.
     """
 
     person: str | None = None
@@ -67,7 +67,7 @@ class Portrait(Value):
     interests: list[Interest] = Field(default_factory=list)
     turns: list[Turn] = Field(default_factory=list)
     clicks: list[str] = Field(default_factory=list)
-    withheld: int = 0
+    withheld: list[Ranked] = Field(default_factory=list)
     tokens: int = 0
 
     @property
@@ -83,6 +83,7 @@ async def portrait(
     *,
     limit_tokens: int = 300,
     remote: bool = False,
+    similar_remote: bool = False,
     at: datetime | None = None,
 ) -> Portrait:
     """The portrait of `question.person` for `question`, at most `limit_tokens` long. Raises NotFoundError for an
@@ -90,8 +91,10 @@ async def portrait(
 
     Statements that may be used and hold at the moment `at` (None: now) are ranked by `similar`, or without it by their
     words; what is only proposed counts by its confidence.
-    With `remote`, what the portrait says is for a remote model: statements that may not leave are withheld, and so are
-    the long-term interests, since nobody classified the events they come from.
+    With `remote`, a model or embedder elsewhere is going to see what the portrait says: statements that may not leave
+    stand apart under `withheld`, and there are no interests, turns and clicks, since nobody classified them. With
+    `similar_remote`, `similar` itself asks elsewhere: what is withheld is then ranked by its words. Neither counts for
+    a person who lets sensitive statements leave.
 
     Ranked by MiniLM's cosine alone: adding word overlap did not help on the training topics of TREC iKAT 2023
     (nDCG@3 .500 alone, .502 with a tenth of the overlap; overlap alone .429).
@@ -109,17 +112,19 @@ async def portrait(
     held = [one for one in statements if one.holds(moment)]
     clicks = _clicks(event for event in events if session is not None and event.session == session)
     found = interests((event for event in events if session is None or event.session != session), moment)
-    open_to_model = [one for one in held if may_leave(one, remote)]
+    shut = remote and not person.share_sensitive
+    told = [one for one in held if may_leave(one, shut)]
+    withheld = [one for one in held if not may_leave(one, shut)]
     full = Portrait(
         person=person.id,
         name=person.name,
         dial=dial,
         known=bool(held or found or turns or clicks),
-        statements=await _ranked(question.text, open_to_model, similar),
-        interests=[] if remote else found,
-        turns=turns,
-        clicks=clicks,
-        withheld=len(held) - len(open_to_model),
+        statements=await _ranked(question.text, told, similar),
+        withheld=await _ranked(question.text, withheld, None if similar_remote else similar),
+        interests=[] if shut else found,
+        turns=[] if shut else turns,
+        clicks=[] if shut else clicks,
     )
     return _bounded(full, limit_tokens)
 
@@ -213,8 +218,12 @@ def _bounded(full: Portrait, limit: int) -> Portrait:
     spent = int(limit * SESSION_SHARE) - unused
     found, unused = _fitting(full.interests, lambda one: one.text, left)
     spent += left - unused
-    statements, unused = _fitting(full.statements, lambda one: one.statement.text, limit - spent)
-    kept = {"clicks": clicks[::-1], "turns": turns[::-1], "interests": found, "statements": statements}
+    best = sorted([*full.statements, *full.withheld], key=lambda one: -one.score)
+    fitting, unused = _fitting(best, lambda one: one.statement.text, limit - spent)
+    statements = [one for one in fitting if one in full.statements]
+    withheld = [one for one in fitting if one in full.withheld]
+    kept = {"clicks": clicks[::-1], "turns": turns[::-1], "interests": found}
+    kept |= {"statements": statements, "withheld": withheld}
     return full.model_copy(update={**kept, "tokens": limit - unused})
 
 

@@ -72,7 +72,7 @@ class Statement(Value):
 
 
 def may_leave(statement: Statement, remote: bool) -> bool:
-    """Whether a model may see `statement`: a remote one sees only what was classified as not sensitive."""
+    """Whether a prompt may hold `statement`: with `remote` only what was classified as not sensitive."""
     return not remote or statement.sensitive is False
 
 

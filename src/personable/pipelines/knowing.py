@@ -10,7 +10,6 @@ from personable.kit import Kit
 from personable.notes import PortraitNote, ProfileNote
 from personable.people.events import Event
 from personable.people.portrait import Ranked, portrait
-from personable.people.statements import may_leave
 from personable.types import Answer, Question, Used
 
 if TYPE_CHECKING:
@@ -21,18 +20,23 @@ LONGEST_STATEMENT = 2000
 
 
 async def see_person(kit: Kit, question: Question, board: Board) -> PortraitNote:
-    """The portrait of the question's person, posted. Statements that may not leave for a remote model stand apart."""
+    """The portrait of the question's person, posted. Statements that may not leave this machine stand apart."""
     note = PortraitNote(known=False)
     if kit.people is not None and question.person is not None:
-        seen = await portrait(kit.people, question, kit.similar if kit.embedder else None)
-        remote = any(model is not None and model.remote for model in (kit.model, kit.agents_model))
+        seen = await portrait(
+            kit.people,
+            question,
+            kit.similar if kit.embedder else None,
+            remote=kit.remote,
+            similar_remote=kit.embedder is not None and kit.embedder.remote,
+        )
         note = PortraitNote(
             known=seen.known,
             dial=seen.dial,
-            statements=[_used(one) for one in seen.statements if may_leave(one.statement, remote)],
-            withheld=[_used(one) for one in seen.statements if not may_leave(one.statement, remote)],
-            interests=[] if remote else [interest.text for interest in seen.interests],
-            need="" if remote else seen.need,
+            statements=[_used(one) for one in seen.statements],
+            withheld=[_used(one) for one in seen.withheld],
+            interests=[interest.text for interest in seen.interests],
+            need=seen.need,
         )
     board.post("person", note)
     return note

@@ -138,9 +138,7 @@ def open_embedder(settings: Settings) -> Embedder:
     from personable.embed.remembering import Remembering
 
     key = settings.model_key.get_secret_value() if settings.model_key else None
-    return Remembering(
-        make_embedder(settings.embedder, settings.embedder_url, key, trusted=settings.embedder_trusted)
-    )
+    return Remembering(make_embedder(settings.embedder, settings.embedder_url, key, trusted=settings.embedder_trusted))
 
 
 def open_model(settings: Settings, name: str | None = None) -> LanguageModel | None:

@@ -148,6 +148,6 @@ async def test_what_is_allowed_leaves_and_what_never_counts_does_not(
     await people.set(ana, share_sensitive=allowed == "by the person")
     kit = make(*remote, trusted=allowed == "trusted")
     await answer(kit, Question(text=ASKED, person=ana, session="s"))
-    told = {"marigold", "zanzibar", "quokka", "wolfram"} | ({"xylophone", "axolotl"} if kit.model else set())
+    told = {"marigold", "zanzibar", "quokka", "wolfram", "axolotl"} | ({"xylophone"} if kit.model else set())
     assert set(found_in(server.sent)) == told
     await kit.close()

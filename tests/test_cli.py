@@ -1,9 +1,12 @@
 import json
+import stat
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from personable.errors import ConfigurationError
 
 ENGINE = ("--embedder", "hash:256")
 
@@ -133,6 +136,53 @@ def test_an_empty_home_says_what_to_do(tmp_path: Path) -> None:
     done = personable("ask", "q", home=tmp_path)
     assert done.returncode == 4
     assert "personable index" in done.stderr
+
+
+@pytest.mark.parametrize("unusable", ["/proc/nowhere", "/etc/passwd"])
+@pytest.mark.parametrize(
+    "command", ["ask q", "chat", "index .", "collections", "person list", "person add ana", "demo", "eval nq"]
+)
+def test_a_home_that_cannot_be_used_is_named_by_every_command(command: str, unusable: str) -> None:
+    from personable.cli import app
+
+    with pytest.raises(ConfigurationError, match=rf"{unusable} cannot be used: .*--home"):
+        app([*command.split(), "--home", unusable], standalone_mode=False)
+
+
+@pytest.mark.slow
+def test_a_home_that_cannot_be_used_is_an_error_of_configuration(tmp_path: Path) -> None:
+    done = personable("person", "list", "--home", "/proc/nowhere", home=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (3, "", 1)
+
+
+@pytest.mark.slow
+def test_doctor_reports_a_home_that_cannot_be_used(tmp_path: Path) -> None:
+    done = personable("doctor", "--home", "/etc/passwd", "--embedder", "hash:256", "--json", home=tmp_path)
+    assert done.returncode == 3
+    failed = {row["part"]: row["says"] for row in json.loads(done.stdout) if row["state"] == "failed"}
+    assert list(failed) == ["home", "collections", "people"]
+    assert all("/etc/passwd" in said for said in failed.values())
+
+
+@pytest.mark.slow
+def test_only_its_owner_may_enter_a_home_that_is_made(tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("A note.", encoding="utf-8")
+    for name, arguments in (("a", ("person", "list")), ("b", ("index", str(tmp_path / "note.txt"), *ENGINE))):
+        assert personable(*arguments, home=tmp_path / name).returncode == 0
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o700
+
+
+@pytest.mark.slow
+def test_a_terminal_without_unicode_gets_everything_else(tmp_path: Path) -> None:
+    (tmp_path / "café.md").write_text("# Café ☕\n\nThe café opens at seven o’clock — daily.\n", encoding="utf-8")
+    assert personable("index", str(tmp_path / "café.md"), *ENGINE, home=tmp_path / "home").returncode == 0
+    ask = ("ask", "When does the café open?", *ENGINE)
+    shown = personable(*ask, "--trace", home=tmp_path / "home", PYTHONIOENCODING="ascii")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "The caf? opens at seven o?clock ? daily" in shown.stdout
+    assert "answer " in shown.stdout.splitlines()[-1]
+    dumped = personable(*ask, "--json", home=tmp_path / "home", PYTHONIOENCODING="ascii")
+    assert json.loads(dumped.stdout)["text"].startswith("The café opens at seven o’clock — daily")
 
 
 @pytest.mark.slow

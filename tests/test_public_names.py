@@ -5,7 +5,7 @@ import pytest
 
 import personable
 from personable.embed import make_embedder
-from personable.errors import NotFoundError
+from personable.errors import NotFoundError, UsageError
 from personable.retrieval.corpus import open_collection
 
 
@@ -42,6 +42,19 @@ def home(tmp_path: Path) -> Path:
 
 def test_ask_answers_without_async(home: Path) -> None:
     assert "uric acid" in personable.ask("What causes gout?", home=home, embedder="hash:64").text
+
+
+def test_ask_takes_the_only_collection(home: Path) -> None:
+    (home / "collections" / "default").rename(home / "collections" / "cards")
+    assert "uric acid" in personable.ask("What causes gout?", home=home, embedder="hash:64").text
+
+
+def test_ask_says_which_collections_it_could_take(home: Path) -> None:
+    for name in ("cards", "notes"):
+        open_collection(home, name, create=True).store.close()
+    (home / "collections" / "default").rename(home / "collections" / "more")
+    with pytest.raises(UsageError, match="cards, more, notes"):
+        personable.ask("q", home=home, embedder="hash:64")
 
 
 async def test_ask_answers_inside_a_running_loop(home: Path) -> None:

@@ -49,6 +49,12 @@ def test_a_file_that_is_no_toml_is_named(home: Path) -> None:
         load_settings()
 
 
+def test_settings_that_cannot_be_read_are_named(home: Path) -> None:
+    (home / "settings.toml").symlink_to("/proc/self/mem")
+    with pytest.raises(ConfigurationError, match=r"settings\.toml cannot be read"):
+        load_settings()
+
+
 def test_a_key_never_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERSONABLE_MODEL_KEY", "sk-secret")
     assert "sk-secret" not in repr(load_settings()) + load_settings().model_dump_json()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from personable.errors import ConfigurationError
-from personable.settings import Settings
+from personable.settings import Settings, make_folder
 from personable.types import Hit, Passage, Where
 
 if TYPE_CHECKING:
@@ -119,16 +121,18 @@ async def open_kit(settings: Settings, collection: str | None = None, *, people:
     a collection that is not there.
     """
     kit = Kit(settings, embedder=open_embedder(settings), language=settings.language)
-    try:
-        kit.model = open_model(settings)
-        kit.agents_model = open_model(settings, settings.agents_model) if settings.agents_model else kit.model
+    async with AsyncExitStack() as failed:
+        failed.push_async_callback(kit.close)
+        made: dict[str, LanguageModel] = {}
+        kit.model = open_model(settings, made=made)
+        kit.agents_model = (
+            open_model(settings, settings.agents_model, made=made) if settings.agents_model else kit.model
+        )
         if collection is not None:
             await asyncio.to_thread(_open_collection, kit, collection)
         if people:
             kit.people = await open_people(settings)
-    except BaseException:
-        await kit.close()
-        raise
+        failed.pop_all()
     return kit
 
 
@@ -141,20 +145,35 @@ def open_embedder(settings: Settings) -> Embedder:
     return Remembering(make_embedder(settings.embedder, settings.embedder_url, key, trusted=settings.embedder_trusted))
 
 
-def open_model(settings: Settings, name: str | None = None) -> LanguageModel | None:
+def open_model(
+    settings: Settings, name: str | None = None, *, made: dict[str, LanguageModel] | None = None
+) -> LanguageModel | None:
     """The language model `name` (default: the settings' main one), with its fallback; None for `quote`.
 
+    `made` holds the models made so far: who names one of them gets it, so that no file is in memory twice.
     Raises ConfigurationError for an unknown name, a missing key or a missing library.
     """
     name = name or settings.model
     if name == "quote":
         return None
     from personable.llm.fallback import FallbackModel
+
+    made = {} if made is None else made
+    first, spare = _one_model(settings, name, made), settings.fallback_model
+    if spare is None or spare == "quote":
+        return first
+    second = _one_model(settings, spare, made)
+    return first if second is first else FallbackModel(first, second)
+
+
+def _one_model(settings: Settings, name: str, made: dict[str, LanguageModel]) -> LanguageModel:
     from personable.llm.making import make_model
 
-    def make(one: str) -> LanguageModel:
-        return make_model(
-            one,
+    kind, _, rest = name.partition(":")
+    key = f"{kind}:{Path(rest).expanduser().resolve()}" if kind == "llamacpp" else name
+    if key not in made:
+        made[key] = make_model(
+            name,
             url=settings.model_url,
             key=settings.model_key.get_secret_value() if settings.model_key else None,
             timeout=settings.model_timeout,
@@ -164,17 +183,14 @@ def open_model(settings: Settings, name: str | None = None) -> LanguageModel | N
             max_tokens=settings.max_tokens,
             trusted=settings.model_trusted,
         )
-
-    spare = settings.fallback_model
-    return make(name) if spare in (None, "quote", name) else FallbackModel(make(name), make(spare))
+    return made[key]
 
 
 async def open_people(settings: Settings) -> People:
-    """The store of people in the settings' home, made where it is not there yet. Raises DataError."""
+    """The store of people in the settings' home, made if need be. Raises ConfigurationError and DataError."""
     from personable.people.store import People
 
-    settings.home.mkdir(parents=True, exist_ok=True)
-    return await People.open(settings.home / "people.db")
+    return await People.open(make_folder(settings.home) / "people.db")
 
 
 def _open_collection(kit: Kit, name: str) -> None:

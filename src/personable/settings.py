@@ -23,6 +23,23 @@ def default_home() -> Path:
     return Path(named).expanduser() if named else user_data_path("personable", appauthor=False)
 
 
+def make_folder(folder: Path) -> Path:
+    """`folder`, made where it is not there yet so that only its owner may enter it.
+
+    Raises ConfigurationError for a place where no folder can be made or nothing can be written.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        reason = "" if os.access(folder, os.W_OK | os.X_OK) else "it cannot be written to"
+    except OSError as error:
+        reason = error.strerror or str(error)
+    if reason:
+        raise ConfigurationError(
+            f"the folder {folder} cannot be used: {reason}; name another with --home or PERSONABLE_HOME"
+        )
+    return folder
+
+
 class Settings(BaseSettings):
     """Everything that can be set, with its bounds. An unknown name, anywhere, is an error and never ignored."""
 
@@ -74,11 +91,16 @@ def load_settings(**arguments: Any) -> Settings:
         if name.startswith(PREFIX) and name not in known:
             raise ConfigurationError(f"unknown setting {name} in the environment; known: {', '.join(sorted(known))}")
     stored: dict[str, Any] = {}
-    if path.is_file():
-        try:
+    try:
+        if path.is_file():
             stored = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ConfigurationError(f"{path} is not valid TOML: {error}") from error
+    except OSError as error:
+        raise ConfigurationError(
+            f"the settings {path} cannot be read: {error.strerror or error}; mend that, or name another home with "
+            f"--home or {PREFIX}HOME"
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path} is not valid TOML: {error}") from error
     stored = {name: value for name, value in stored.items() if f"{PREFIX}{name.upper()}" not in os.environ}
     try:
         return Settings(**{**stored, **given, "home": home})

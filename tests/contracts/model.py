@@ -113,9 +113,10 @@ class ModelContract:
 
     async def test_closing_twice_is_harmless(self) -> None:
         async with self.model(["Tea."]) as model:
-            await model.write(PROMPT)
+            first = await model.write(PROMPT)
             await model.close()
             await model.close()
+            assert (await model.write(PROMPT)).text == first.text == "Tea."
 
 
 def failing() -> ModelError:

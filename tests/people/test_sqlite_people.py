@@ -152,6 +152,11 @@ async def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Pa
     assert path.read_bytes() == before
 
 
+async def test_a_place_where_no_file_can_be_made_is_named() -> None:
+    with pytest.raises(ConfigurationError, match=r"/etc/passwd cannot be used: .*name another"):
+        await People.open("/etc/passwd/people.db")
+
+
 async def test_a_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=str(tmp_path)):
         await People.open(tmp_path)

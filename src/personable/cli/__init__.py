@@ -5,6 +5,7 @@ Exit status: 0 done, 1 unexpected, 2 usage, 3 configuration, 4 data, 5 model, 13
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -27,6 +28,9 @@ for module in (answers, collections, people, evaluations, system):
 
 def main() -> None:
     """Run the command line; what goes wrong becomes one line on standard error and an exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a character that the terminal lacks must not stop it
     try:
         app()
     except PersonableError as error:

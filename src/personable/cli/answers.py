@@ -17,7 +17,6 @@ from personable.cli.options import (
     print_json,
     run,
     settings,
-    the_collection,
 )
 
 if TYPE_CHECKING:
@@ -88,8 +87,9 @@ async def _ask(
     from personable.cli.showing import console, show_answer, show_compared, show_trace
     from personable.kit import open_kit
     from personable.pipelines.answer import answer
+    from personable.retrieval.corpus import choose_collection
 
-    async with await open_kit(conf, the_collection(conf.home, collection)) as kit:
+    async with await open_kit(conf, choose_collection(conf.home, collection)) as kit:
         if compare:
             plain = await answer(kit, asked.model_copy(update={"dial": "off"}), keep=False)
             personal = await answer(kit, asked)
@@ -132,8 +132,9 @@ async def _chat(conf: Settings, collection: str | None, person: str | None, sess
 
     from personable.cli.showing import console, show_sources, show_trace
     from personable.kit import open_kit
+    from personable.retrieval.corpus import choose_collection
 
-    async with await open_kit(conf, the_collection(conf.home, collection)) as kit:
+    async with await open_kit(conf, choose_collection(conf.home, collection)) as kit:
         if person is not None and kit.people is not None:
             session = await kit.people.open_session(person, session)
         console().print(f"[dim]{CHAT_HELP}[/]", highlight=False)

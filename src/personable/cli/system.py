@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from personable.cli.options import Home, Json, Model, ModelUrl, print_json, run, settings
+from personable.cli.options import Embedder, Home, Json, Model, ModelUrl, print_json, run, settings
 
 if TYPE_CHECKING:
     from personable.settings import Settings
@@ -76,39 +76,42 @@ def _quoted(path: Path) -> str:
     return shlex.quote(str(path))
 
 
-def doctor(json: Json = False, model: Model = None, model_url: ModelUrl = None, home: Home = None) -> None:
-    """Show what is configured and try each part: home, embedder, collections, people, model."""
-    from personable.errors import PersonableError
+def doctor(
+    json: Json = False,
+    model: Model = None,
+    model_url: ModelUrl = None,
+    embedder: Embedder = None,
+    home: Home = None,
+) -> None:
+    """Show what is configured and try each part: home, embedder, collections, people, model.
 
-    conf = settings(home=home, model=model, model_url=model_url)
-    rows = []
+    Exit status: that of the first part that failed, such as 5 for a model that does not answer.
+    """
+    from personable.errors import PersonableError
+    from personable.settings import load_settings
+
+    conf = load_settings(home=home, model=model, model_url=model_url, embedder=embedder)
+    rows, failed = [], 0
     for name, check in _CHECKS.items():
         started = time.perf_counter()
         try:
             state, said = "ok", check(conf)
         except PersonableError as error:
-            state, said = "failed", str(error)
+            state, said, failed = "failed", str(error), failed or error.exit_status
         rows.append({"part": name, "state": state, "says": said, "seconds": round(time.perf_counter() - started, 2)})
     if json:
         print_json(rows)
     else:
         for row in rows:
             print(f"{row['state']:<7}{row['part']:<13}{row['says']} ({row['seconds']} s)")
-    if any(row["state"] == "failed" for row in rows):
-        raise typer.Exit(3)
+    if failed:
+        raise typer.Exit(failed)
 
 
 def _home(conf: Settings) -> str:
-    from personable.errors import ConfigurationError
+    from personable.settings import make_folder
 
-    try:
-        conf.home.mkdir(parents=True, exist_ok=True)
-        probe = conf.home / ".probe"
-        probe.write_text("", encoding="utf-8")
-        probe.unlink()
-    except OSError as error:
-        raise ConfigurationError(f"{conf.home} cannot be written to: {error.strerror}") from error
-    return str(conf.home)
+    return str(make_folder(conf.home))
 
 
 def _embedder(conf: Settings) -> str:
@@ -122,9 +125,10 @@ def _embedder(conf: Settings) -> str:
 def _collections(conf: Settings) -> str:
     from personable.kit import open_embedder
     from personable.retrieval.corpus import list_collections, open_collection
+    from personable.settings import make_folder
 
     said = []
-    for name in list_collections(conf.home):
+    for name in list_collections(make_folder(conf.home)):
         with open_collection(conf.home, name, embedder=open_embedder(conf)) as collection:
             said.append(f"{name} ({len(collection.store)} passages)")
     return ", ".join(said) or "none yet"
@@ -151,11 +155,8 @@ def _model(conf: Settings) -> str:
         if model is None:
             return "quote: answers are quoted from your documents, no language model is used"
         try:
-            reply: Reply[BaseModel] = await model.write(
-                Prompt(system="Answer in one word.", task="Say: ready"), max_tokens=16
-            )
-            where = "remote" if model.remote else "on this machine or trusted"
-            return f"{model.name} answered ({where})" if reply.text else f"{model.name} answered nothing"
+            reply: Reply[BaseModel] = await model.write(Prompt(system="Answer in one word.", task="Say: ready"))
+            return f"{reply.model} answered ({'remote' if model.remote else 'on this machine or trusted'})"
         finally:
             await model.close()
 

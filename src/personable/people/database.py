@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from personable.errors import ConfigurationError, DataError, MissingExtraError
 from personable.people.schema import HEAD
+from personable.settings import make_folder
 
 _DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+psycopg"}
 _MIGRATIONS = Path(__file__).parent / "migrations"
@@ -21,8 +22,8 @@ _WAIT_MS = 30_000
 async def open_engine(where: str | Path) -> AsyncEngine:
     """An engine for `where`, a path of a SQLite file (made if need be) or a `sqlite:` or `postgresql:` URL.
 
-    Raises DataError when the file cannot be used, ConfigurationError for an address that makes no sense and for a
-    database that a newer Personable wrote.
+    Raises DataError when the file is damaged or cannot be used, ConfigurationError for a place where none can be made,
+    an address that makes no sense, and a database that a newer Personable wrote.
     """
     url = address(where)
     if url.database and url.drivername.startswith("sqlite"):
@@ -77,10 +78,12 @@ def failure(url: URL, error: DBAPIError) -> DataError:
 def _make_file(path: Path) -> None:
     """Make the file before SQLite does, so that only its owner may read it."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         path.touch(mode=0o600, exist_ok=True)
     except OSError as error:
-        raise DataError(f"the people store {path} cannot be made: {error.strerror}; name another place") from error
+        raise ConfigurationError(
+            f"the people store {path} cannot be made: {error.strerror}; name another place"
+        ) from error
 
 
 # With a write-ahead log, NORMAL loses nothing when the program dies; a power cut may cost the last commits.

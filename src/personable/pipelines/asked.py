@@ -8,6 +8,7 @@ from typing import Any
 
 from personable.kit import open_kit
 from personable.pipelines.answer import answer
+from personable.retrieval.corpus import choose_collection
 from personable.settings import load_settings
 from personable.types import Answer, Question
 
@@ -17,17 +18,19 @@ def ask(
     *,
     person: str | None = None,
     session: str | None = None,
-    collection: str = "default",
+    collection: str | None = None,
     **settings: Any,
 ) -> Answer:
-    """Answer `question` from `collection`; `settings` are those of `Settings`, such as `model="openai:…"`.
+    """Answer `question` from `collection` (None: `default`, or the only one).
 
-    Opens what it needs and closes it again: use `open_kit` and `answer` for more than a few questions. Works inside a
-    running event loop (a notebook), too. Raises what `open_kit` and `answer` raise.
+    `settings` are those of `Settings`, such as `model="openai:…"`. Opens what it needs and closes it again: use
+    `open_kit` and `answer` for more than a few questions. Works inside a running event loop (a notebook), too. Raises
+    what `choose_collection`, `open_kit` and `answer` raise.
     """
 
     async def work() -> Answer:
-        async with await open_kit(load_settings(**settings), collection) as kit:
+        conf = load_settings(**settings)
+        async with await open_kit(conf, choose_collection(conf.home, collection)) as kit:
             return await answer(kit, Question(text=question, person=person, session=session))
 
     with ThreadPoolExecutor(1) as thread:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -17,12 +17,14 @@ from personable.retrieval.indexing import IndexRun
 from personable.retrieval.ledger import Entry, Ledger
 from personable.retrieval.report import IndexOptions, IndexReport, Progress
 from personable.retrieval.store import PassageStore
+from personable.settings import make_folder
 
 __all__ = [
     "Collection",
     "IndexOptions",
     "IndexReport",
     "Progress",
+    "choose_collection",
     "delete_collection",
     "list_collections",
     "open_collection",
@@ -59,12 +61,12 @@ class Collection:
         found = search(paths)
         with closing(self._ledger()) as ledger:
             run = IndexRun(self.store, ledger, options or IndexOptions(), progress)
-            try:
-                return run.run(found)
-            except BaseException:
-                ledger.save()
-                self.close()  # and with it forget what is half done
-                raise
+            with ExitStack() as stopped:
+                stopped.callback(self.close)  # and with it forget what is half done
+                stopped.callback(ledger.save)
+                report = run.run(found)
+                stopped.pop_all()
+        return report
 
     def remove(self, target: str) -> int:
         """Take out a document (by its id) or all that came from a file or folder (by its path); how many documents.
@@ -126,15 +128,33 @@ def open_collection(
 
     `language` is its own, or "en" for a new one, where it is not given.
 
-    Raises NotFoundError that names the collections there are, UsageError for a name that cannot be one, and what
+    Raises NotFoundError that names the collections there are, UsageError for a name that cannot be one,
+    ConfigurationError for a home in which nothing can be made, and what
     `PassageStore` raises for a language or embedder that it was not made with.
     """
     folder = _folder(home, name)
     if not create and not (folder / "manifest.json").exists():
         raise NotFoundError(_missing(home, name))
+    if create:
+        make_folder(home)
     new = not (folder / "manifest.json").exists()
     store = PassageStore(folder, language=language, embedder=embedder, write=write or create)
     return Collection(name, folder, store, new)
+
+
+def choose_collection(home: Path, named: str | None = None) -> str:
+    """The collection meant: the named one, else `default` if there is one, else the only one.
+
+    Raises NotFoundError where there is none yet, UsageError that lists them where it could be any of several.
+    """
+    if named is not None:
+        return named
+    there = list_collections(home)
+    if not there:
+        raise NotFoundError("there is no collection yet: personable index PATH… makes one (or try: personable demo)")
+    if len(there) > 1 and "default" not in there:
+        raise UsageError(f"which collection? Name one (--in on the command line): {', '.join(there)}")
+    return "default" if "default" in there else there[0]
 
 
 def list_collections(home: Path) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import chain, starmap
 from pathlib import Path
 
@@ -140,11 +140,10 @@ class Database:
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         assert self._writer is not None
         self._writer.execute("BEGIN IMMEDIATE")
-        try:
+        with ExitStack() as failed:
+            failed.callback(self._writer.execute, "ROLLBACK")
             yield self._writer
-        except BaseException:
-            self._writer.execute("ROLLBACK")
-            raise
+            failed.pop_all()
         self._writer.execute("COMMIT")
 
     def _connect(self) -> sqlite3.Connection:

@@ -42,11 +42,10 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def write_manifest(folder: Path, language: str, embedder: Embedder | None) -> Manifest:
-    """Make a collection's folder and its manifest."""
+    """Write the manifest of a new collection into its folder."""
     manifest = Manifest(language=language)
     if embedder is not None:
         manifest = Manifest(language=language, embedder=embedder.name, dim=embedder.dim, digest=embedder.digest)
-    folder.mkdir(parents=True, exist_ok=True)
     new = folder / "manifest.new"
     new.write_text(manifest.model_dump_json(indent=2), encoding="utf-8")
     new.replace(folder / "manifest.json")

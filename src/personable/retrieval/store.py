@@ -19,6 +19,7 @@ from personable.retrieval.database import Database
 from personable.retrieval.dense import DenseIndex
 from personable.retrieval.manifest import check_manifest, read_manifest, write_manifest
 from personable.retrieval.sparse import SparseIndex
+from personable.settings import make_folder
 from personable.types import Hit, Passage, Where
 
 T = TypeVar("T")
@@ -67,7 +68,7 @@ class PassageStore:
         self._writing = write
         with ExitStack() as opened:  # lets go of what is open if something below is refused
             if write:
-                folder.mkdir(parents=True, exist_ok=True)
+                make_folder(folder)
                 opened.callback(_lock(folder).close)
                 if not (folder / "manifest.json").exists():
                     write_manifest(folder, language or "en", embedder)

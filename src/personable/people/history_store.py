@@ -42,13 +42,16 @@ class HistoryStore(Store):
 
     async def record_many(self, events: Iterable[Event]) -> int:
         """Store events, all or none; returns how many. They may belong to several people."""
-        rows = [_event_row(event) for event in events]
+        rows = event_rows(events)
         async with self._write() as connection:
-            for person in sorted({row["person"] for row in rows}):
-                await self._known(connection, person)
-            if rows:
-                await connection.execute(insert(schema.events), rows)
+            await self._record(connection, rows)
         return len(rows)
+
+    async def _record(self, connection: AsyncConnection, rows: list[dict[str, Any]]) -> None:
+        for person in sorted({row["person"] for row in rows}):
+            await self._known(connection, person)
+        if rows:
+            await connection.execute(insert(schema.events), rows)
 
     async def events(self, person: str, session: str | None = None, limit: int = 200) -> list[Event]:
         """The last `limit` events of the person, or of one of their sessions, in the order of their times."""
@@ -83,23 +86,28 @@ class HistoryStore(Store):
 
     async def add_turn(self, person: str, session: str, question: str, answer: str, answer_id: str = "") -> Turn:
         """Add a turn at the end of the person's session, which is opened where it is new."""
+        async with self._write() as connection:
+            await self._known(connection, person, lock=True)
+            return await self._add_turn(connection, person, session, question, answer, answer_id)
+
+    async def _add_turn(
+        self, connection: AsyncConnection, person: str, session: str, question: str, answer: str, answer_id: str
+    ) -> Turn:
         checked_id(session, "session")
         checked_text(question, "question")
         checked_text(answer, "answer")
-        async with self._write() as connection:
-            await self._known(connection, person, lock=True)
-            await self._session(connection, person, session)
-            own = (schema.turns.c.person == person) & (schema.turns.c.session == session)
-            last = await connection.scalar(select(func.max(schema.turns.c.number)).where(own))
-            turn = Turn(
-                session=session,
-                number=(last or 0) + 1,
-                question=question,
-                answer=answer,
-                answer_id=answer_id,
-                time=now(),
-            )
-            await connection.execute(insert(schema.turns).values(person=person, **turn.model_dump()))
+        await self._session(connection, person, session)
+        own = (schema.turns.c.person == person) & (schema.turns.c.session == session)
+        last = await connection.scalar(select(func.max(schema.turns.c.number)).where(own))
+        turn = Turn(
+            session=session,
+            number=(last or 0) + 1,
+            question=question,
+            answer=answer,
+            answer_id=answer_id,
+            time=now(),
+        )
+        await connection.execute(insert(schema.turns).values(person=person, **turn.model_dump()))
         return turn
 
     async def _session(self, connection: AsyncConnection, person: str, session: str) -> None:
@@ -107,6 +115,11 @@ class HistoryStore(Store):
         found = await connection.scalar(select(table.c.id).where(mine(table, person, session)))
         if found is None:
             await connection.execute(insert(table).values(person=person, id=session, opened=now()))
+
+
+def event_rows(events: Iterable[Event]) -> list[dict[str, Any]]:
+    """Events as rows of their table. Raises UsageError for a text or an id that cannot be stored."""
+    return [_event_row(event) for event in events]
 
 
 def _event_row(event: Event) -> dict[str, Any]:

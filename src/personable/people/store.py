@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, delete, insert, select, text, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from personable.errors import DataError, NotFoundError
 from personable.people import schema
 from personable.people.base import fields, one_of
 from personable.people.checks import checked_id, checked_line, checked_text
-from personable.people.events import Kept, now
-from personable.people.history_store import HistoryStore
+from personable.people.events import Event, Kept, now
+from personable.people.history_store import HistoryStore, event_rows
 from personable.people.memory import Memory
 from personable.people.person import Learned, Person, Receipt
 from personable.people.run_store import RunStore
@@ -92,18 +94,29 @@ class People(StatementStore, HistoryStore, WeightStore, RunStore):
 
         Raises DataError when an answer with that id is kept already.
         """
-        kept = Kept(
-            id=checked_id(answer_id, "answer"),
-            person=person,
-            session=session,
-            answer=checked_text(answer_json, "answer"),
-            board=checked_text(board_json, "board"),
-            created=now(),
-        )
+        kept = Kept(id=answer_id, person=person, session=session, answer=answer_json, board=board_json, created=now())
         async with self._write() as connection:
-            if person is not None:
-                await self._known(connection, person)
-            await connection.execute(insert(schema.answers).values(kept.model_dump()))
+            await self._keep_answer(connection, kept)
+
+    async def keep_exchange(self, kept: Kept, question: str, answer: str, events: Sequence[Event] = ()) -> None:
+        """Keep an answer, its turn where it has a session, and what happened with it: all in one transaction.
+
+        `kept.person` must be known. Raises what `save_answer`, `add_turn` and `record_many` raise.
+        """
+        rows = event_rows(events)
+        async with self._write() as connection:
+            await self._keep_answer(connection, kept)
+            if kept.session is not None and kept.person is not None:
+                await self._add_turn(connection, kept.person, kept.session, question, answer, kept.id)
+            await self._record(connection, rows)
+
+    async def _keep_answer(self, connection: AsyncConnection, kept: Kept) -> None:
+        checked_id(kept.id, "answer")
+        checked_text(kept.answer, "answer")
+        checked_text(kept.board, "board")
+        if kept.person is not None:
+            await self._known(connection, kept.person, lock=True)
+        await connection.execute(insert(schema.answers).values(kept.model_dump()))
 
     async def answer(self, answer_id: str, person: str | None = None) -> Kept:
         """The kept answer of this person or, with None, of a stranger. Another's raises NotFoundError."""

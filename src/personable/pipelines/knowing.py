@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from personable.board import Board
 from personable.kit import Kit
 from personable.notes import PortraitNote, ProfileNote
-from personable.people.events import Event
+from personable.people.events import Event, Kept, now
 from personable.people.portrait import Ranked, portrait
 from personable.types import Answer, Question, Used
 
@@ -49,42 +49,57 @@ def _used(one: Ranked) -> Used:
 async def remember(kit: Kit, question: Question, board: Board, answer: Answer) -> None:
     """Store the answer and its board and, for a person, the question, what was shown, and what they said of themselves.
 
-    What they said becomes a proposed statement with the question as its cause: it counts only once they confirm it.
-    With the dial off nothing is learnt: the answer and its turn are kept, so that it can be explained and erased.
+    What they said becomes a proposed statement with the question as its cause: it counts only as the person lets what
+    was learnt count. With the dial off nothing is learnt: the answer and its turn are kept, so that it can be explained
+    and erased.
     """
     if kit.people is None:
         return
     person, session, text = question.person, question.session, _storable(question.text)
+    kept = Kept(
+        id=answer.id,
+        person=person,
+        session=session,
+        answer=answer.model_dump_json(),
+        board=board.to_json(),
+        created=now(),
+    )
+    events: list[Event] = []
     if person is not None:
-        dial = (await kit.people.get(person)).dial
-        if "off" not in (dial, question.dial):
-            await _learn(kit.people, question, board, answer)
-        if session is not None:
-            await kit.people.add_turn(person, session, text, _storable(answer.text), answer.id)
-    await kit.people.save_answer(answer.id, person, session, answer.model_dump_json(), board.to_json())
+        known = await kit.people.get(person)
+        if "off" not in (known.dial, question.dial):
+            events = _happened(person, question, answer)
+            if known.learned != "off":
+                await _learn(kit.people, person, text, board)
+    await kit.people.keep_exchange(kept, text, _storable(answer.text), events)
 
 
-async def _learn(people: People, question: Question, board: Board, answer: Answer) -> None:
-    person, session, text = question.person or "", question.session, _storable(question.text)[:LONGEST_STATEMENT]
+async def _learn(people: People, person: str, text: str, board: Board) -> None:
     profile = board.latest(ProfileNote)
     for said in profile.proposed if profile else []:
         proposal = _storable(said).strip()
         if 0 < len(proposal) <= LONGEST_STATEMENT:
-            await people.tell(person, proposal, source="inferred", cause=text, confidence=0.5)
+            cause = text[:LONGEST_STATEMENT]
+            await people.tell(person, proposal, source="inferred", cause=cause, confidence=0.5)
+
+
+def _happened(person: str, question: Question, answer: Answer) -> list[Event]:
+    """The question, and each passage that was shown at its place."""
+    session, text = question.session, _storable(question.text)[:LONGEST_STATEMENT]
     asked = Event(person=person, session=session, kind="query", text=text, answer=answer.id)
     shown = [
         Event(
             person=person,
             session=session,
             kind="impression",
-            passage=c.passage_id,
-            text=c.title,
+            passage=cited.passage_id,
+            text=cited.title,
             answer=answer.id,
-            position=c.number,
+            position=cited.number,
         )
-        for c in answer.citations
+        for cited in answer.citations
     ]
-    await people.record_many([asked, *shown])
+    return [asked, *shown]
 
 
 def _storable(text: str) -> str:

@@ -96,7 +96,7 @@ class Answer(Value):
 
     `found` is False when the collection holds no answer; `text` then says so. `degraded` lists, in words, what did
     not work as asked (a model that failed, a budget that ran out). `strength` is the gate's: 0 the person was left
-    out, 1 the person is essential. `ask` is a question back to the person, empty if none.
+    out, 1 the person is essential. `ask` is a question back to the person, empty if none or where nobody is known.
     """
 
     id: str

@@ -23,7 +23,7 @@ from personable.notes import (
 from personable.people.store import People
 from personable.pipelines.answer import LONGEST_QUESTION, answer
 from personable.pipelines.replying import NOT_FOUND
-from personable.types import Passage, Question
+from personable.types import Dial, Passage, Question
 
 MakeKit = Callable[..., Kit]
 WATER = Question(text="How much water should I drink?")
@@ -46,6 +46,12 @@ def scripted(
     return ScriptedModel(script, delay=delay)  # type: ignore[arg-type]
 
 
+def down() -> ModelTimeoutError:
+    error = ModelTimeoutError("down")
+    error.calls = 1
+    return error
+
+
 async def test_without_a_model_the_answer_is_quoted_and_says_so(make_kit: MakeKit, passages: list[Passage]) -> None:
     result = await answer(make_kit(), WATER)
     cited = result.citations[0]
@@ -63,7 +69,6 @@ async def test_a_model_writes_and_the_answer_cites_what_supports_it(make_kit: Ma
     assert result.text == "Drink 2 to 3 liters of water a day [1]."
     assert [c.passage_id for c in result.citations] == ["stones#0"]
     assert result.suggestions == ["What about gout?"]
-    assert result.ask == "How old are you?"
     assert result.calls == 7
     assert result.degraded == []
 
@@ -178,9 +183,63 @@ async def test_an_agent_that_fails_is_replaced_and_named(make_kit: MakeKit, fail
 
 
 async def test_a_model_that_is_down_gives_a_marked_quotation(make_kit: MakeKit) -> None:
-    result = await answer(make_kit(ScriptedModel(ModelTimeoutError("down"))), WATER)
+    board = Board()
+    model = ScriptedModel(down())
+    result = await answer(make_kit(model), WATER, board=board)
     assert "2 to 3 liters" in result.text
-    assert "cognitive: down" in result.degraded
+    assert len(model.prompts) == result.calls == 6  # the agents side by side; nobody waits for the reply, too
+    together = "draft, contextual retrieval, document ranking, user profile, live session, feedback: down"
+    assert result.degraded == [together, "reply: the model answered none of the agents; quoted instead"]
+    decisions = {post.content.about: post.content.choice for post in board.all(DecisionNote)}  # type: ignore[union-attr]
+    assert decisions["reply"] == "quoted"
+
+
+async def test_a_merged_call_that_fails_is_not_followed_by_another(make_kit: MakeKit) -> None:
+    model = ScriptedModel(down())
+    result = await answer(make_kit(model, budget_calls=3), WATER)
+    assert len(model.prompts) == result.calls == 1
+    assert result.degraded[0] == "all agents: down"
+
+
+async def test_another_model_for_the_reply_is_asked_though_that_of_the_agents_is_down(make_kit: MakeKit) -> None:
+    kit = make_kit(ScriptedModel("Drink 2 to 3 liters of water a day [1].", name="writer"))
+    kit.agents_model = ScriptedModel(ModelTimeoutError("down"), name="agents")
+    result = await answer(kit, WATER)
+    assert result.text == "Drink 2 to 3 liters of water a day [1]."
+    assert len(result.degraded) == 1
+
+
+async def test_a_model_that_answers_no_agent_in_form_still_writes_the_reply(make_kit: MakeKit) -> None:
+    model = ScriptedModel(lambda prompt, output: "no" if output else "Drink 2 to 3 liters of water a day [1].")
+    result = await answer(make_kit(model), WATER)
+    assert result.text == "Drink 2 to 3 liters of water a day [1]."
+
+
+@pytest.mark.parametrize("failing", ["draft", "agents", "cognitive"])
+async def test_where_it_is_strict_a_model_that_fails_is_an_error(make_kit: MakeKit, failing: str) -> None:
+    script = {**AGENTS, "agents": TOGETHER, "cognitive": "Drink water [1].", failing: ModelTimeoutError("too slow")}
+    calls = 3 if failing == "agents" else 10
+    with pytest.raises(ModelTimeoutError, match="too slow"):
+        await answer(make_kit(ScriptedModel(script), budget_calls=calls), WATER, strict=True)  # type: ignore[arg-type]
+
+
+async def test_where_it_is_strict_a_model_that_overruns_the_budget_is_an_error(make_kit: MakeKit) -> None:
+    with pytest.raises(ModelTimeoutError, match="time was over"):
+        await answer(make_kit(scripted(delay=5), budget_seconds=0.2), WATER, strict=True)
+
+
+async def test_where_it_is_strict_what_a_model_cannot_support_is_quoted(make_kit: MakeKit) -> None:
+    assert "2 to 3 liters" in (await answer(make_kit(scripted("Bananas are berries.")), WATER, strict=True)).text
+
+
+@pytest.mark.parametrize(
+    ("person", "dial", "ask"), [(None, "auto", ""), ("ana", "off", ""), ("ana", "auto", "How old are you?")]
+)
+async def test_only_who_is_known_is_asked_back(
+    make_kit: MakeKit, people: People, person: str | None, dial: Dial, ask: str
+) -> None:
+    question = Question(text=WATER.text, person=person, dial=dial)
+    assert (await answer(make_kit(scripted(), people), question)).ask == ask
 
 
 @pytest.mark.parametrize(
@@ -295,6 +354,24 @@ async def test_a_follow_up_is_searched_with_what_the_session_is_about(make_kit: 
     queries = board.latest(QueriesNote)
     assert queries is not None
     assert queries.queries == ["What causes it? What is gout?"]
+
+
+CARDS = [
+    Passage(id="gout", title="Gout", text="Gout is treated with drugs against pain. It comes back."),
+    Passage(id="signs", title="Signs of asthma", text="The symptoms of asthma are coughing and a tight chest."),
+    Passage(id="care", title="Asthma care", text="Asthma is treated with inhalers that open the airways."),
+]
+
+
+async def test_a_follow_up_is_quoted_as_the_session_means_it(make_kit: MakeKit, people: People) -> None:
+    kit = make_kit(people=people).given(CARDS)
+    first = await answer(kit, Question(text="What are the symptoms of asthma?", person="ana", session="s"))
+    then = await answer(kit, Question(text="How is it treated?", person="ana", session="s"))
+    alone = await answer(kit, Question(text="How is it treated?", person="ana"))
+    assert first.text.startswith("The symptoms of asthma are coughing and a tight chest [1].")
+    assert "treated with inhalers" in then.text
+    assert "Gout" in alone.text
+    assert "Gout" not in then.text
 
 
 @pytest.mark.parametrize("text", [" ", "x" * (LONGEST_QUESTION + 1)])

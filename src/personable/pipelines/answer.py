@@ -14,11 +14,12 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any
 
-from personable.agent import Agent
+from personable.agent import Agent, Desk
 from personable.board import Board
 from personable.errors import ModelError, UsageError
 from personable.guard import Guard
 from personable.kit import Kit
+from personable.llm.base import LanguageModel
 from personable.notes import (
     AnswerNote,
     DraftNote,
@@ -49,26 +50,32 @@ QUOTED_FROM = 0.4
 
 
 async def answer(
-    kit: Kit, question: Question, *, board: Board | None = None, without: Collection[str] = (), keep: bool = True
+    kit: Kit,
+    question: Question,
+    *,
+    board: Board | None = None,
+    without: Collection[str] = (),
+    keep: bool = True,
+    strict: bool = False,
 ) -> Answer:
     """Answer `question` for its person from the kit's collection; the whole story stands on `board`.
 
     `without` names agents to leave out (an ablation). With `keep`, answer and board are stored with the person. Raises
     UsageError for an empty or immense question, NotFoundError for an unknown person, and ConfigurationError without a
-    collection. A model that fails does not raise: the answer is then quoted, and says so in `degraded`.
+    collection. A model that fails raises ModelError only with `strict`; else stand-ins take over, as `degraded` says.
     """
     board = board or Board()
     try:
         size = len(question.text.strip())
         if not 0 < size <= LONGEST_QUESTION:
             raise UsageError(f"a question has 1 to {LONGEST_QUESTION} characters; this one has {size}")
-        return await _answer(kit, question, board, Budget.of(kit.settings), without, keep)
+        return await _answer(kit, question, board, Budget.of(kit.settings), without, keep, strict)
     finally:
         board.close()
 
 
 async def _answer(
-    kit: Kit, question: Question, board: Board, budget: Budget, without: Collection[str], keep: bool
+    kit: Kit, question: Question, board: Board, budget: Budget, without: Collection[str], keep: bool, strict: bool
 ) -> Answer:
     board.post("person", QuestionNote(question=question))
     person = await see_person(kit, question, board)
@@ -79,7 +86,7 @@ async def _answer(
     passages = [hit.passage for hit in hits]
     weights = {hit.passage.id: hit.features.get("person", 1.0) ** (PERSON_POWER * strength) for hit in hits}
 
-    crew = make_crew(kit, board, budget, question, person, passages, without)
+    crew = make_crew(kit, board, budget, question, person, passages, without, strict)
     await crew.run(_agents(kit, crew.plan), "answer/agents")
     extra = await search_again(kit, _queries(board), passages, board)
     written = await _reply(kit, question, passages, extra, weights, used, crew, budget)
@@ -122,22 +129,11 @@ async def _reply(
     """The cognitive step: written by the model and checked; without a model, or where nothing stands, quoted."""
     board = crew.board
     if crew.desk is not None and crew.plan != "numeric" and kit.model is not None:
-        writer = Writer(board, [*passages, *extra], kit.settings.answer_words)
-        try:
-            async with asyncio.timeout_at(budget.deadline()):
-                await digest(crew)
-                desk = replace(crew.desk, model=kit.model)
-                guard = Guard(writer.passages, question.text, kit.language)
-                prompt = reply_prompt(kit, board, desk, extra, len(passages))
-                await write_reply(writer, guard, desk, prompt, kit.settings.max_tokens)
-                if writer.written.declined and not writer.written.found and stand_by_draft(writer, guard):
-                    crew.decide("reply", "draft", "the model declined, but a passage supports the answer of its draft")
-        except (ModelError, TimeoutError) as error:
-            crew.fail("cognitive", error)
-        if writer.written.found or writer.written.declined:
-            return writer.written
-        crew.decide("reply", "quoted", "nothing that the model wrote is supported by the passages")
-        crew.degraded.append("reply: nothing that the model wrote is supported by the passages; quoted instead")
+        if crew.heard is False and crew.desk.model.name == kit.model.name:
+            crew.decide("reply", "quoted", "the model answered none of the agents, so it is not asked again")
+            crew.degrade("reply", "the model answered none of the agents; quoted instead")
+        elif written := await _write(kit, question, passages, extra, crew, crew.desk, kit.model, budget):
+            return written
     note = board.latest(OrderNote)
     order = note.order if note else range(1, len(passages) + 1)
     ranked = [passages[number - 1] for number in order]
@@ -145,6 +141,39 @@ async def _reply(
     writer = Writer(board, [*ranked, *extra], kit.settings.quote_words)
     await quote_reply(kit, writer, question.text, [weights.get(one.id, 1.0) for one in writer.passages], used)
     return writer.written
+
+
+async def _write(
+    kit: Kit,
+    question: Question,
+    passages: list[Passage],
+    extra: list[Passage],
+    crew: Crew,
+    agents: Desk,
+    model: LanguageModel,
+    budget: Budget,
+) -> Written | None:
+    """What the model wrote and the guard let pass; None where nothing stands."""
+    writer = Writer(crew.board, [*passages, *extra], kit.settings.answer_words)
+    failed = False
+    try:
+        async with asyncio.timeout_at(budget.deadline()):
+            await digest(crew)
+            desk = replace(agents, model=model)
+            guard = Guard(writer.passages, question.text, kit.language)
+            prompt = reply_prompt(kit, crew.board, desk, extra, len(passages))
+            await write_reply(writer, guard, desk, prompt, kit.settings.max_tokens)
+            if writer.written.declined and not writer.written.found and stand_by_draft(writer, guard):
+                crew.decide("reply", "draft", "the model declined, but a passage supports the answer of its draft")
+    except (ModelError, TimeoutError) as error:
+        crew.fail("cognitive", error)
+        failed = True
+    if writer.written.found or writer.written.declined:
+        return writer.written
+    if not failed:
+        crew.decide("reply", "quoted", "nothing that the model wrote is supported by the passages")
+        crew.degrade("reply", "nothing that the model wrote is supported by the passages; quoted instead")
+    return None
 
 
 def _result(
@@ -161,6 +190,7 @@ def _result(
         board.say(NOT_FOUND)
     cited = {citation.title for citation in written.citations}
     session, feedback = board.latest(SessionNote), board.latest(FeedbackNote)
+    person = board.latest(PortraitNote)
     return Answer(
         id=board.id,
         question=question.text,
@@ -170,7 +200,7 @@ def _result(
         person=question.person,
         used=used,
         strength=strength,
-        ask=feedback.ask if feedback else "",
+        ask=feedback.ask if feedback and person and person.dial != "off" else "",
         suggestions=[one for one in session.next_questions if one not in cited][:3] if session else [],
         degraded=crew.degraded + (["reply: cut at its length limit"] if written.cut else []),
         model=kit.model.name if kit.model else "quote",

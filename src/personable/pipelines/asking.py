@@ -34,9 +34,13 @@ def make_crew(
     person: PortraitNote,
     passages: Sequence[Passage],
     without: Collection[str],
+    strict: bool,
 ) -> Crew:
-    """Who works on the question, and how: decided by what models there are, what was found, and the budget."""
-    crew = Crew(board, None, "numeric", budget.deadline(AGENTS_SHARE), without)
+    """Who works on the question, and how: decided by what models there are, what was found, and the budget.
+
+    Raises ModelRefusedError for a question too long for the model where that is to be `strict`.
+    """
+    crew = Crew(board, None, "numeric", budget.deadline(AGENTS_SHARE), without, strict)
     model = kit.agents_model or kit.model
     if model is None:
         crew.decide("agents", "numeric", "no language model is set: the answer is quoted from the documents")
@@ -53,7 +57,7 @@ def make_crew(
     crew.plan, why = budget.plan(prefix, kit.settings.max_tokens, 6)
     crew.decide("agents", crew.plan, why)
     if crew.plan == "numeric":
-        crew.degraded.append(f"budget: {why}")
+        crew.degrade("budget", why)
     return crew
 
 

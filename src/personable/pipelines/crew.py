@@ -8,22 +8,33 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from personable.agent import Agent, Desk, Reading, cost_of
-from personable.board import Board
-from personable.errors import ModelError, ModelOutputError
+from personable.board import Board, Cost
+from personable.errors import ModelError, ModelOutputError, ModelTimeoutError
 from personable.notes import AgentsNote, DecisionNote, Note
 from personable.pipelines.budget import Plan
 
 
 @dataclass
 class Crew:
-    """The agents of one question, the desk they ask from (None: no model), and what went wrong, in words."""
+    """The agents of one question, the desk they ask from (None: no model), and what went wrong, in words.
+
+    `heard` says whether the model answered anybody, None before anybody asked it. With `strict` a model that fails is
+    an error; else stand-ins take over.
+    """
 
     board: Board
     desk: Desk | None
     plan: Plan
     deadline: float
     without: Collection[str] = ()
-    degraded: list[str] = field(default_factory=list)
+    strict: bool = False
+    heard: bool | None = None
+    _wrong: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def degraded(self) -> list[str]:
+        """What did not work as asked: one line for each reason, led by all whom it befell."""
+        return [f"{', '.join(who)}: {why}" for why, who in self._wrong.items()]
 
     async def run(self, agents: Sequence[Agent[Any]], merged: str) -> None:
         """Run agents that do not need each other; `merged` is the prompt file that asks for all of them at once."""
@@ -33,9 +44,12 @@ class Crew:
         if self.plan == "merged" and self.desk is not None:
             await self._merged(chosen, self.desk, merged)
             return
-        async with asyncio.TaskGroup() as group:
-            for agent in chosen:
-                group.create_task(self.perform(agent))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for agent in chosen:
+                    group.create_task(self.perform(agent))
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from failed
 
     async def perform(self, agent: Agent[Any]) -> None:
         """One agent: by the model where the plan gives it a call, else, or when that fails, by its stand-in."""
@@ -43,7 +57,8 @@ class Crew:
             try:
                 async with asyncio.timeout_at(self.deadline):
                     await agent.ask(self.board, self.desk)
-                    return
+                self.heard = True
+                return
             except (ModelError, TimeoutError) as error:
                 self.fail(agent.name, error)
         await agent.reckon(self.board)
@@ -64,18 +79,30 @@ class Crew:
             return
         if reply.value is None:
             raise ModelOutputError(f"{reply.model} gave no AgentsNote")
+        self.heard = True
         self.board.post("agents", reply.value, cost=cost_of(reply, prompt))
         notes = {type(note): note for _, note in reply.value if isinstance(note, Note)}
         for agent in agents:
             note = agent.tidy(notes[agent.writes], readings[agent.name])
             self.board.post(agent.name, note, score=agent.score(note))
 
-    def decide(self, about: str, choice: str, why: str) -> None:
+    def decide(self, about: str, choice: str, why: str, cost: Cost | None = None) -> None:
         """Post a decision."""
-        self.board.post("budget", DecisionNote(about=about, choice=choice, why=why))
+        self.board.post("budget", DecisionNote(about=about, choice=choice, why=why), cost=cost)
 
-    def fail(self, who: str, error: BaseException) -> None:
-        """Post that `who` failed and its stand-in takes over; the answer will say so too."""
+    def degrade(self, who: str, why: str) -> None:
+        """Note for the answer that something did not work as asked."""
+        self._wrong.setdefault(why, []).append(who)
+
+    def fail(self, who: str, error: ModelError | TimeoutError) -> None:
+        """Post that `who` failed, with the calls it made, and that its stand-in takes over; the answer says so too.
+
+        Raises ModelError instead where the crew is strict.
+        """
         why = str(error) or "its time was over"
-        self.decide(who, "numeric", why)
-        self.degraded.append(f"{who}: {why}")
+        calls = error.calls if isinstance(error, ModelError) else 0
+        self.decide(who, "numeric", why, Cost(model=self.desk.model.name, calls=calls) if self.desk else None)
+        self.degrade(who, why)
+        self.heard = bool(self.heard) or isinstance(error, ModelOutputError)
+        if self.strict:
+            raise error if isinstance(error, ModelError) else ModelTimeoutError(f"{who}: {why}") from error

@@ -17,7 +17,7 @@ from personable.guard import Checked, Guard, place, split_reply, split_stream, u
 from personable.kit import Kit
 from personable.llm.base import Prompt, Reply
 from personable.llm.quote import Quotation, Quoted, quote
-from personable.notes import DraftNote, GuardNote, ReplyNote, Verdict
+from personable.notes import DraftNote, GuardNote, PortraitNote, QueriesNote, ReplyNote, Verdict
 from personable.text import words
 from personable.types import Citation, Passage, Used
 
@@ -123,19 +123,25 @@ def _citation(number: int, passage: Passage, start: int, end: int, text: str) ->
 async def quote_reply(kit: Kit, writer: Writer, question: str, weights: list[float], used: Sequence[Used]) -> None:
     """The numeric reply: the best sentences of the passages, quoted; `weights` are the person's, one a passage.
 
-    For a person the question is also asked as they mean it, with the statement that pulls most; the better of the two
-    quotations stands. Where the documents speak fully to that statement, less is asked of a sentence to be an answer.
+    For a person the question is also asked as they mean it: with the statement that pulls most, and in a session as
+    the retrieval agent completed it; the best of the quotations stands. Where the documents speak fully to that
+    statement, less is asked of a sentence to be an answer.
     """
-    quotation = await _quote(kit, writer, question, weights)
-    enough = quotation.found
-    if used:
-        meant = await _quote(kit, writer, f"{question} {used[0].text}", weights)
-        quotation = max(quotation, meant, key=lambda each: each.score)
-        enough = quotation.found or (used[0].score >= FULLY and quotation.score >= PERSONAL_FOUND)
+    meant = [f"{question} {one.text}" for one in used[:1]] + completed(writer.board)
+    quotations = [await _quote(kit, writer, text, weights) for text in (question, *meant)]
+    quotation = max(quotations, key=lambda each: each.score)
+    personal = bool(used) and used[0].score >= FULLY and quotation.score >= PERSONAL_FOUND
+    enough = quotation.found or personal
     if enough:
         writer.quote(quotation)
     text = writer.written.text if enough else NOT_FOUND
     writer.board.post("cognitive", ReplyNote(text=text), score=round(quotation.score, 4))
+
+
+def completed(board: Board) -> list[str]:
+    """A follow-up question as it reads with what the session is about; none without a session."""
+    person, queries = board.latest(PortraitNote), board.latest(QueriesNote)
+    return queries.queries[:1] if queries and person and person.need else []
 
 
 async def _quote(kit: Kit, writer: Writer, question: str, weights: list[float]) -> Quotation:

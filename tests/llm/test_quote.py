@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from personable.llm.quote import quote
 from personable.llm.quote_span import length
+from personable.text import words
 from personable.types import Passage
 
 TOWER = Passage(
@@ -58,6 +59,69 @@ def test_a_title_that_only_repeats_the_question_is_not_quoted():
     title = Passage(id="t", text="Eiffel Tower")
     found = quote("Where is the Eiffel Tower?", [title, TOWER], similar=None)
     assert "Eiffel Tower" not in texts(found)
+
+
+GUIDE = Passage(
+    id="guide",
+    title="Kettles",
+    text="# How to descale a kettle safely\nFill it with vinegar. Wait for an hour.\n## Descale a kettle\n- rinse twice\n"
+    "### Kettle\n- dry it well\n\n#hashtags are no headings.",
+)
+
+
+def test_a_heading_is_never_quoted_and_what_follows_it_is():
+    found = quote("How to descale a kettle?", [GUIDE], similar=None, max_words=100)
+    assert sorted(texts(found)) == [
+        "#hashtags are no headings.",
+        "- dry it well",
+        "- rinse twice",
+        "Fill it with vinegar.",
+        "Wait for an hour.",
+    ]
+
+
+def test_a_heading_counts_as_context():
+    headed = Passage(id="a", text="# Banjo Supreme\nIt was first sold in 1975 by two friends. It has four strings.")
+    bare = headed.model_copy(update={"text": headed.text.partition("\n")[2]})
+    question = "When was the Banjo Supreme first sold?"
+    assert quote(question, [headed], similar=None).score > quote(question, [bare], similar=None).score
+
+
+def by_words(question, texts):
+    """The cosine of bags of words: 1 for the same words, as with any embedding."""
+    asked, bags = set(words(question)), [set(words(text)) for text in texts]
+    return np.array([len(asked & bag) / (len(asked) * len(bag)) ** 0.5 for bag in bags], dtype=np.float32)
+
+
+@pytest.mark.parametrize("similar", [None, by_words])
+@pytest.mark.parametrize(
+    ("question", "statement"),
+    [
+        ("Metformin lowers blood sugar.", "Metformin lowers blood sugar."),
+        ("metformin lowers blood sugar", "Metformin lowers blood sugar."),
+        ("Cats sleep most of the day", "Cats sleep most of the day"),
+        ("Asthma is common in children.", "Asthma is common in children."),
+        ("Does metformin lower blood sugar?", "Metformin lowers blood sugar."),
+        ("Does metformin lower blood sugar?", "Metformin does not lower blood sugar."),
+    ],
+)
+def test_a_statement_of_just_what_was_asked_is_an_answer(question, statement, similar):
+    found = quote(question, [TOWER, Passage(id="a", text=f"It is old.\n\n{statement}")], similar=similar)
+    assert texts(found)[0] == statement
+    assert found.found
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Eiffel Tower", "Eiffel Tower"),
+        ("Does metformin lower sugar?", "Metformin lowers."),
+        ("Who sleeps?", "Sleep."),
+        ("Is it?", "It is."),
+    ],
+)
+def test_a_name_or_half_of_the_question_is_no_answer(question, text):
+    assert texts(quote(question, [Passage(id="a", text=text)], similar=None)) == []
 
 
 def test_other_topics_are_not_an_answer():

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from personable.llm.answer_type import AnswerType
 from personable.llm.quote_evidence import (
     Clue,
     Features,
@@ -24,11 +25,13 @@ from personable.llm.quote_evidence import (
 from personable.llm.quote_model import Logistic, Model, fitted
 from personable.llm.quote_pack import Piece, pack
 from personable.llm.quote_reading import Asked, Reader, Sentence
+from personable.text import words
 from personable.types import Passage, Value
 
 Similar = Callable[[str, Sequence[str]], NDArray[np.float32]]
 _MOST_SENTENCES = 8
 _MOST_MENTIONS = 24
+_NAME_WORDS = 3  # what is longer and has no stop may be a statement all the same
 
 
 class Quoted(Value):
@@ -116,8 +119,12 @@ def mention_chances(
 
 
 def with_best_mention(evidence: Evidence, chances: NDArray[np.float64]) -> list[Features]:
-    """The sentence features, joined by the chance of the best mention in the sentence."""
-    best = [0.0] * len(evidence.sentences)
+    """The sentence features, joined by the chance of the best mention in the sentence.
+
+    Where a sentence says just what was asked (see `_tells`), it is itself the answer, with a chance of 1.
+    """
+    asked = {"", *evidence.asked.stems}
+    best = [float(asked.issuperset(sentence.stems)) for sentence in evidence.sentences]
     for clue, chance in zip(evidence.clues, chances.tolist(), strict=True):
         best[clue.sentence] = max(best[clue.sentence], chance)
     return [named | {"best_mention": value} for named, value in zip(evidence.sentence_features, best, strict=True)]
@@ -127,7 +134,7 @@ def gather(question: str, passages: Sequence[Passage], similar: Similar | None, 
     """Read and name the evidence; with `similar`, only of the lexically best sentences and mentions."""
     reader = Reader(language)
     kind, stems, head = reader.question(question)
-    sentences = [one for one in reader.passages(passages) if _tells(one, stems)]
+    sentences = [one for one in reader.passages(passages) if _tells(one, question, stems, kind)]
     asked = Asked(kind, stems, inverse_frequency(stems, sentences, reader.background), head)
     dense = None
     if similar is not None and sentences:
@@ -135,8 +142,9 @@ def gather(question: str, passages: Sequence[Passage], similar: Similar | None, 
         dense = similar(question, [sentence.text for sentence in sentences])
     found = clues(sentences)
     likeness: dict[str, NDArray[np.float32]] = {}
-    if similar is not None and found:
+    if similar is not None:
         found = _likely(asked, sentences, found, reader.background)
+    if similar is not None and found:
         texts = [clue.mention.text for clue in found]
         likeness = {"like_type": similar(kind.phrase, texts), "like_question": similar(question, texts)}
     return Evidence(
@@ -148,9 +156,21 @@ def gather(question: str, passages: Sequence[Passage], similar: Similar | None, 
     )
 
 
-def _tells(sentence: Sentence, asked: Sequence[str]) -> bool:
-    """Whether it says something that the question does not, and is no question itself."""
-    return not sentence.text.endswith(("?", "？")) and not set(sentence.stems) <= {"", *asked}
+def _tells(sentence: Sentence, question: str, asked: Sequence[str], kind: AnswerType) -> bool:
+    """Whether it is no question itself and says something new, or else just what was asked about.
+
+    That is a statement which affirms or denies all of a yes-no question, or is the question word for word; a bare name
+    or title is none.
+    """
+    if sentence.text.endswith(("?", "？")):
+        return False
+    stems = set(sentence.stems) - {""}
+    if not stems <= set(asked):
+        return True
+    stated, said = sentence.text.rstrip('"”’)').endswith((".", "!", "。")), words(sentence.text)
+    if said == words(question):
+        return stated or len(said) > _NAME_WORDS
+    return stated and kind.kind == "yesno" and stems == set(asked) != set()
 
 
 def _best(asked: Asked, sentences: list[Sentence]) -> list[Sentence]:

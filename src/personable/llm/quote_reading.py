@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple, Protocol
@@ -19,7 +20,7 @@ class Sentence(NamedTuple):
     """Sentence number `place` of passage number `passage`, at `start` in its text.
 
     `stems[i]` belongs to `words[i]` ("" for common words). `context` holds the stems of the title and of the sentences
-    before it, which a pronoun may stand for.
+    and headings before it, which a pronoun may stand for.
     """
 
     text: str
@@ -59,6 +60,7 @@ def lexicon() -> tuple[frozenset[str], Mapping[str, float]]:
 
 
 _ITEM = re.compile(r"(?:[-*•‣·]|\d{1,3}[.)])\s")
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t].*$", re.MULTILINE)
 _RUNS_ON = re.compile(r"(?:\S+\s+){3,}\S*[^\s.!?。]$")
 _LIST_WORDS = 60
 _TELLING = frozenset(["first", "second", "new", "one", "two", "three", "most", "only", "many"])
@@ -93,8 +95,11 @@ class Reader:
         seen: set[str] = set()
         found: list[Sentence] = []
         for number, passage in enumerate(passages):
-            context = frozenset(self.stem(word.text) for word in tokens(passage.title)) - {""}
-            for place, span in enumerate(_with_lists(passage.text, sentences(passage.text, self.language))):
+            context = self._stems(passage.title)
+            headings = deque(_HEADING.finditer(passage.text))
+            for place, span in enumerate(_statements(passage.text, self.language)):
+                while headings and headings[0].start() < span.start:
+                    context |= self._stems(headings.popleft().group())
                 parts = tokens(span.text)
                 key = " ".join(words(span.text))
                 if not parts or key in seen:
@@ -105,6 +110,19 @@ class Reader:
                 found.append(Sentence(span.text, number, span.start, place, parts, stems, inside, context))
                 context |= frozenset(stems) - {""}
         return found
+
+    def _stems(self, text: str) -> frozenset[str]:
+        return frozenset(self.stem(word.text) for word in tokens(text)) - {""}
+
+
+def _statements(text: str, language: str) -> Iterator[Span]:
+    """Sentences and lists, without Markdown headings: those say what the text below is about and are no answer."""
+    start = 0
+    for end, following in [*(match.span() for match in _HEADING.finditer(text)), (len(text), len(text))]:
+        section = text[start:end]
+        for span in _with_lists(section, sentences(section, language)):
+            yield Span(span.text, start + span.start, start + span.end)
+        start = following
 
 
 def _with_lists(text: str, spans: Sequence[Span]) -> list[Span]:

@@ -64,8 +64,8 @@ def test_a_title_that_only_repeats_the_question_is_not_quoted():
 GUIDE = Passage(
     id="guide",
     title="Kettles",
-    text="# How to descale a kettle safely\nFill it with vinegar. Wait for an hour.\n## Descale a kettle\n- rinse twice\n"
-    "### Kettle\n- dry it well\n\n#hashtags are no headings.",
+    text="# How to descale a kettle safely\nFill it with vinegar. Wait for an hour.\n## Descale a kettle\n"
+    "- rinse twice\n### Kettle\n- dry it well\n\n#hashtags are no headings.",
 )
 
 

@@ -19,7 +19,10 @@ from sqlalchemy import create_engine, inspect, text
 from personable.errors import ConfigurationError, DataError
 from personable.people import database, schema
 from personable.people.store import People
-from tests.contracts.people import PeopleContract, everything
+from tests.contracts.people import PeopleContract
+from tests.contracts.rights import RightsContract, everything
+from tests.contracts.statements import StatementsContract
+from tests.people.writing import assert_nothing_lost, writer
 
 
 @pytest.fixture
@@ -28,45 +31,13 @@ async def people(tmp_path: Path) -> AsyncIterator[People]:
         yield opened
 
 
-class TestSqlitePeople(PeopleContract):
+class TestSqlitePeople(PeopleContract, StatementsContract, RightsContract):
     pass
-
-
-WRITER = """
-import asyncio, sys
-from personable.people.store import People
-from personable.people.events import Event
-
-async def main(path, name, count):
-    async with await People.open(path) as people:
-        await people.add(name)
-        for n in range(count):
-            await people.tell(name, f"{name} says {n}")
-            await people.record(Event(person=name, kind="query", text=str(n)))
-            await people.add_turn(name, "s", str(n), "a")
-            print(n, flush=True)
-
-asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
-"""
-
-
-def writer(path: Path, name: str, count: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", WRITER, str(path), name, str(count)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 @pytest.mark.slow
 async def test_processes_that_make_and_fill_one_store_at_once_lose_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "people.db"
-    writers = {name: writer(path, name, 8) for name in ("ana", "bob", "eve")}
-    for process in writers.values():
-        _, complaint = await asyncio.to_thread(process.communicate)
-        assert process.returncode == 0, complaint
-    async with await People.open(path) as people:
-        for name in writers:
-            assert [one.text for one in await people.statements(name)] == [f"{name} says {n}" for n in range(8)]
-            assert len(await people.events(name)) == 8
-            assert [turn.number for turn in await people.turns(name, "s", 99)] == list(range(1, 9))
+    await assert_nothing_lost(tmp_path / "people.db")
 
 
 @pytest.mark.slow

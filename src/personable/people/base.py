@@ -26,7 +26,8 @@ class Store:
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
-        self._snapshots = engine.execution_options(begin="BEGIN")
+        one_moment = {"isolation_level": "REPEATABLE READ"} if engine.dialect.name == "postgresql" else {}
+        self._snapshots = engine.execution_options(begin="BEGIN", **one_moment)
         self._writer = engine.execution_options(begin="BEGIN IMMEDIATE")
 
     @classmethod
@@ -64,6 +65,8 @@ class Store:
         try:
             yield
         except DBAPIError as error:
+            if "NUL" in str(error.orig):  # PostgreSQL refuses it also where it only compares
+                raise UsageError("an id or a text holds a zero character, which cannot be stored; remove it") from error
             raise failure(self._engine.url, error) from error
         except PoolTimeout as error:
             raise DataError("the people store is too busy: no connection became free in time; try again") from error

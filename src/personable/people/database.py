@@ -29,7 +29,9 @@ async def open_engine(where: str | Path) -> AsyncEngine:
     if url.database and url.drivername.startswith("sqlite"):
         _make_file(Path(url.database))
     try:
-        engine = create_async_engine(url)
+        # In another zone the server's own clock could push a time out of the years that Python knows.
+        options = {"options": "-c timezone=utc"} if url.drivername.startswith("postgresql") else {}
+        engine = create_async_engine(url, connect_args=options)
     except ModuleNotFoundError as error:
         raise MissingExtraError("people in PostgreSQL", "postgres") from error
     if url.drivername.startswith("sqlite"):

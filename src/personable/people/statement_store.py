@@ -1,18 +1,21 @@
-"""The part of the store that keeps statements."""
+"""The part of the store that keeps statements: told, inferred, read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import bindparam, delete, insert, update
+from sqlalchemy import bindparam, insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from personable.errors import NotFoundError, UsageError
+from personable.errors import UsageError
 from personable.people import schema
-from personable.people.base import Store, fields, mine, one_of
+from personable.people.base import fields, one_of
+from personable.people.change_store import ChangeStore
 from personable.people.checks import checked_statement, checked_text, utc
 from personable.people.events import now
+from personable.people.sensitivity import classify
 from personable.people.statements import Kind, Source, State, Statement, guess_kind, new_id, sameness
 
 _IS = schema.statements.c
@@ -24,8 +27,8 @@ _ALL = (
 _UNENDED = _ALL.where(_IS.valid_to.is_(None) | (_IS.valid_to > bindparam("now")))
 
 
-class StatementStore(Store):
-    """Statements: told, inferred, confirmed, rejected, forgotten."""
+class StatementStore(ChangeStore):
+    """Statements: told, inferred and read. What becomes of them later is in `ChangeStore`."""
 
     async def tell(
         self,
@@ -44,7 +47,10 @@ class StatementStore(Store):
         """Store a statement; the first one is returned when the person has the same one already.
 
         What the person tells is confirmed, what was inferred is only proposed, unless `state` says otherwise. Telling
-        a proposed or rejected statement confirms it; inferring one again changes nothing.
+        a proposed or rejected statement confirms it; inferring one again changes nothing. A confirmed statement ends
+        those that it contradicts. `sensitive` None leaves it to the words: see `sensitivity`.
+
+        Raises UsageError for something inferred about a person who lets nothing be learnt.
         """
         if not 0 <= confidence <= 1:
             raise UsageError(f"the confidence of a statement is between 0 and 1, not {confidence}")
@@ -59,29 +65,34 @@ class StatementStore(Store):
             confidence=confidence,
             valid_from=valid_from and utc(valid_from),
             valid_to=valid_to and utc(valid_to),
-            sensitive=sensitive,
+            sensitive=classify(words) if sensitive is None else sensitive,
             state=one_of(State, state or ("confirmed" if source == "told" else "proposed"), "state"),
             created=now(),
-        )
-        if new.valid_from and new.valid_to and new.valid_from >= new.valid_to:
-            raise UsageError("a statement must begin to hold before it ends; check valid_from and valid_to")
+        ).checked()
         async with self._write() as connection:
-            await self._known(connection, person, lock=True)
-            return await self._keep(connection, new)
+            known = await self._known(connection, person, lock=True)
+            if source == "inferred" and known.learned == "off":
+                raise UsageError(f"nothing may be learnt about {person!r}: personable person set ID --learned ask")
+            return await self._keep(connection, new, explicit=sensitive)
 
-    async def _keep(self, connection: AsyncConnection, new: Statement) -> Statement:
-        table, key = schema.statements, sameness(new.text)
-        same = (table.c.person == new.person) & (table.c.sameness == key)
-        rows = (await connection.execute(fields(table).where(same).order_by(table.c.row))).all()
-        stored = [Statement(**row._mapping) for row in rows]
-        first = next((old for old in stored if old.valid_to is None or old.valid_to > now()), None)
+    async def _keep(self, connection: AsyncConnection, new: Statement, explicit: bool | None) -> Statement:
+        first = await self._same(connection, new)
         if first is None:
-            await connection.execute(insert(table).values(sameness=key, **new.model_dump()))
+            row = {"sameness": sameness(new.text), **new.model_dump()}
+            await connection.execute(insert(schema.statements).values(row))
+            change = await self._log(connection, "told" if new.source == "told" else "proposed", None, new, new.cause)
+            await self._end_contradicted(connection, new, change)
             return new
+        update: dict[str, Any] = {}
         if new.source == "told" and first.state != new.state == "confirmed":
-            await connection.execute(update(table).where(table.c.id == first.id).values(state="confirmed"))
-            return first.model_copy(update={"state": "confirmed"})
-        return first
+            update |= {"state": "confirmed", "confidence": new.confidence}
+        if new.source == "told" and explicit not in (None, first.sensitive):
+            update |= {"sensitive": explicit}
+        if not update:
+            return first
+        again = first.model_copy(update=update)
+        await self._replace(connection, first, again, "confirmed" if "state" in update else "edited", new.cause)
+        return again
 
     async def statements(
         self, person: str, states: Sequence[State] = ("confirmed",), *, ended: bool = False
@@ -97,33 +108,3 @@ class StatementStore(Store):
         given = {} if ended else {"now": now()}
         rows = await self._rows(connection, query, person, states=list(states), **given)
         return [Statement(**row._mapping) for row in rows]
-
-    async def confirm(self, person: str, statement: str) -> Statement:
-        """Confirm a statement by its id. Raises NotFoundError when this person has none with that id."""
-        return await self._set_state(person, statement, "confirmed")
-
-    async def reject(self, person: str, statement: str) -> Statement:
-        """Reject a statement: it is used no more, and inferring it again does not bring it back."""
-        return await self._set_state(person, statement, "rejected")
-
-    async def forget(self, person: str, statement: str) -> Statement:
-        """Remove a statement for good and return it. Raises NotFoundError when this person has none with that id."""
-        async with self._write() as connection:
-            old = await self._statement(connection, person, statement)
-            await connection.execute(delete(schema.statements).where(mine(schema.statements, person, statement)))
-        return old
-
-    async def _set_state(self, person: str, statement: str, state: State) -> Statement:
-        async with self._write() as connection:
-            old = await self._statement(connection, person, statement)
-            own = mine(schema.statements, person, statement)
-            await connection.execute(update(schema.statements).where(own).values(state=state))
-        return old.model_copy(update={"state": state})
-
-    async def _statement(self, connection: AsyncConnection, person: str, statement: str) -> Statement:
-        await self._known(connection, person, lock=True)
-        query = fields(schema.statements).where(mine(schema.statements, person, statement))
-        row = (await connection.execute(query)).first()
-        if row is None:
-            raise NotFoundError(f"person {person!r} has no statement {statement!r}; list them to see their ids")
-        return Statement(**row._mapping)

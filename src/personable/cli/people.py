@@ -108,7 +108,7 @@ def forget(
     json: Json = False,
     home: Home = None,
 ) -> None:
-    """Forget one statement."""
+    """Forget one statement; stored answers and boards then say "[forgotten]" in its place."""
     gone = _with(settings(home=home), lambda people: people.forget(id, statement))
     print_json(gone) if json else print(f"forgotten: {gone.text}")
 
@@ -121,10 +121,20 @@ def export(id: Id, home: Home = None) -> None:
 
 @person.command()
 def erase(id: Id, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False, home: Home = None) -> None:
-    """Erase a person and everything held about them; prints how much that was."""
+    """Erase a person and everything held about them; prints a receipt of what was removed, searched and found left."""
+    from personable.errors import DataError
+    from personable.people.erasure import erase as work
+
     if not yes:
         typer.confirm(f"Erase {id} and everything held about them?", abort=True)
-    print_json(_with(settings(home=home), lambda people: people.erase(id)))
+    conf = settings(home=home)
+    receipt = _with(conf, lambda people: work(people, conf.home, id))
+    print_json(receipt)
+    if not receipt.clean:
+        left = ", ".join([*(one.file for one in receipt.left), *receipt.unread])
+        raise DataError(
+            f"not everything is gone: look at {left}; close programs that use them, or remove them yourself"
+        )
 
 
 def _with(conf: Settings, work: Callable[[People], Awaitable[R]]) -> R:

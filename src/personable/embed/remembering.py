@@ -34,6 +34,10 @@ class Remembering:
     def remote(self) -> bool:
         return self._inner.remote
 
+    def forget(self) -> None:
+        """Remember nothing of what was asked so far."""
+        self._queries = {}
+
     def passages(self, texts: Sequence[str]) -> Vectors:
         return self._inner.passages(texts)
 

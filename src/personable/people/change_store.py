@@ -16,6 +16,7 @@ from personable.people.checks import checked_statement, utc
 from personable.people.contradiction import contradicts
 from personable.people.events import now
 from personable.people.sensitivity import classify
+from personable.people.redaction import redact
 from personable.people.statements import Change, Kind, Statement, What, new_id, sameness
 
 _CHANGES = fields(schema.changes).where(schema.changes.c.person == bindparam("person")).order_by(schema.changes.c.row)
@@ -103,6 +104,7 @@ class ChangeStore(Store):
         return old
 
     async def _forget(self, connection: AsyncConnection, old: Statement) -> None:
+        await redact(connection, old)
         await connection.execute(delete(schema.statements).where(mine(schema.statements, old.person, old.id)))
         history = (schema.changes.c.person == old.person) & (schema.changes.c.statement == old.id)
         await connection.execute(delete(schema.changes).where(history))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -31,10 +32,11 @@ async def open_engine(where: str | Path) -> AsyncEngine:
     try:
         # In another zone the server's own clock could push a time out of the years that Python knows.
         options = {"options": "-c timezone=utc"} if url.drivername.startswith("postgresql") else {}
-        engine = create_async_engine(url, connect_args=options)
+        engine = create_async_engine(url, connect_args=options, hide_parameters=True)
     except ModuleNotFoundError as error:
         raise MissingExtraError("people in PostgreSQL", "postgres") from error
     if url.drivername.startswith("sqlite"):
+        _hush("aiosqlite")
         event.listen(engine.sync_engine, "connect", _set_up)
         event.listen(engine.sync_engine, "begin", _begin)
     try:
@@ -86,6 +88,13 @@ def _make_file(path: Path) -> None:
         raise ConfigurationError(
             f"the people store {path} cannot be made: {error.strerror}; name another place"
         ) from error
+
+
+def _hush(library: str) -> None:
+    # At DEBUG it logs every value that is stored or asked for. Who wants that can still set the level.
+    logger = logging.getLogger(library)
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.INFO)
 
 
 # With a write-ahead log, NORMAL loses nothing when the program dies; a power cut may cost the last commits.

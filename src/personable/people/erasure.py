@@ -37,7 +37,7 @@ async def erase(people: People, home: Path, person: str) -> Receipt:
     held = await people.export(person)
     every = _texts(held)
     texts = sorted(text for text in every if telling(text) or text in _names(held))
-    runs = [run for run in await people.runs() if run.is_dir()]
+    runs = [run for run in await people.runs() if run.exists()]
     work = _Work(person, home.absolute(), people.file, runs, texts)
     dropped = await asyncio.to_thread(work.drop)
     removed = (await people.erase(person)).removed
@@ -84,7 +84,7 @@ class _Work:
         """Every file to search, with the place that it belongs to."""
         store = [self.store.parent.glob(f"{self.store.name}*")] if self.store else []
         beside = {path for found in store for path in found if path.is_file()}
-        for path in sorted({*files_under(root for root in self.roots if root.is_dir()), *beside}):
+        for path in sorted({*files_under(self.roots), *beside}):
             above = [root for root in self.roots if path.is_relative_to(root)]
             yield path, max(above, key=lambda root: len(root.parts), default=path.parent)
 
@@ -99,7 +99,7 @@ class _Work:
     def look(self) -> _Seen:
         """Search every file."""
         seen = _Seen([], set(), [], [], [], set())
-        counts = {root: [0, 0] for root in self.roots if root.is_dir()}
+        counts = {root: [0, 0] for root in self.roots if root.exists()}
         for path, root in self.files():
             try:
                 found = self.found(path, seen.shared, documents=self.roots.get(root) == "documents")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from personable.text import words
 
@@ -96,12 +97,13 @@ def forms(text: str, *, halves: bool = False) -> set[bytes]:
 
 
 def files_under(places: Iterable[Path]) -> list[Path]:
-    """Every file in `places` and below, each once, in the order of their paths. Links to folders are not followed."""
+    """Every file in `places`, which are folders or files, and below, each once, in the order of their paths. Links to
+    folders are not followed."""
     found: set[Path] = set()
     for place in places:
-        found.update(path for path in place.rglob("*") if path.is_file())
+        found.update(path for path in (place, *place.rglob("*")) if path.is_file())
     return sorted(found)
 
 
-def _slots(keys: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def _slots(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return (keys * _SPREAD) >> np.uint64(64 - _BITS)

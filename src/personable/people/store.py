@@ -20,6 +20,7 @@ from personable.people.memory import Memory
 from personable.people.person import Erased, Learned, Person
 from personable.people.run_store import RunStore
 from personable.people.statement_store import StatementStore
+from personable.people.statements import Statement
 from personable.people.weight_store import WeightStore
 from personable.types import Dial
 
@@ -162,6 +163,13 @@ class People(StatementStore, HistoryStore, WeightStore, RunStore):
                 )
                 held[table.name] = [_plain(row) for row in rows]
         return held
+
+    async def forget(self, person: str, statement: str) -> Statement:
+        """Remove a statement for good and return it; in answers, boards, turns and events its words are marked
+        "[forgotten]". Raises NotFoundError when this person has none with that id."""
+        gone = await super().forget(person, statement)
+        await self._truncate_log()
+        return gone
 
     async def erase(self, person: str) -> Erased:
         """Remove the person and all that is held about them, in one transaction; returns how much that was."""

@@ -15,8 +15,8 @@ from personable.people.base import Store, fields, mine, one_of
 from personable.people.checks import checked_statement, utc
 from personable.people.contradiction import contradicts
 from personable.people.events import now
-from personable.people.sensitivity import classify
 from personable.people.redaction import redact
+from personable.people.sensitivity import classify
 from personable.people.statements import Change, Kind, Statement, What, new_id, sameness
 
 _CHANGES = fields(schema.changes).where(schema.changes.c.person == bindparam("person")).order_by(schema.changes.c.row)

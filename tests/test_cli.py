@@ -1,3 +1,4 @@
+import asyncio
 import json
 import stat
 import subprocess
@@ -6,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from personable.errors import ConfigurationError
+from personable.cli import app
+from personable.errors import ConfigurationError, UsageError
+from personable.people.store import People
 
 ENGINE = ("--embedder", "hash:256")
+DEAD = ("--model", "server:dead", "--model-url", "http://127.0.0.1:9/v1")
 
 
 def personable(
@@ -108,6 +112,7 @@ def test_chat_keeps_a_session(home: Path) -> None:
     [
         (("ask", " ", *ENGINE), 2, "empty"),
         (("ask", "q", "--dial", "loud", *ENGINE), 2, "off, auto or on"),
+        (("ask", "What causes gout?", "--strict", *DEAD, *ENGINE), 5, "127.0.0.1:9"),
         (("ask", "q", "--in", "nowhere", *ENGINE), 4, "nowhere"),
         (("ask", "q", "--in", "../etc", *ENGINE), 2, "../etc"),
         (("ask", "q", "--person", "nobody", *ENGINE), 4, "nobody"),
@@ -143,8 +148,6 @@ def test_an_empty_home_says_what_to_do(tmp_path: Path) -> None:
     "command", ["ask q", "chat", "index .", "collections", "person list", "person add ana", "demo", "eval nq"]
 )
 def test_a_home_that_cannot_be_used_is_named_by_every_command(command: str, unusable: str) -> None:
-    from personable.cli import app
-
     with pytest.raises(ConfigurationError, match=rf"{unusable} cannot be used: .*--home"):
         app([*command.split(), "--home", unusable], standalone_mode=False)
 
@@ -207,6 +210,35 @@ def test_doctor_tries_each_part(home: Path) -> None:
     rows = json.loads(done.stdout)
     assert [row["part"] for row in rows] == ["home", "embedder", "collections", "people", "model"]
     assert {row["state"] for row in rows} == {"ok"}
+
+
+@pytest.mark.slow
+def test_doctor_says_that_a_model_does_not_answer(tmp_path: Path) -> None:
+    done = personable("doctor", "--json", *DEAD, *ENGINE, home=tmp_path, PERSONABLE_MODEL_RETRIES="0")
+    assert done.returncode == 5
+    failed = [row for row in json.loads(done.stdout) if row["state"] == "failed"]
+    assert [row["part"] for row in failed] == ["model"]
+    assert "127.0.0.1:9" in failed[0]["says"]
+
+
+@pytest.mark.parametrize("command", ["ask q", "chat"])
+def test_a_session_without_its_person_is_refused(command: str) -> None:
+    with pytest.raises(UsageError, match="--person"):
+        app([*command.split(), "--session", "s"], standalone_mode=False)
+
+
+def test_answers_of_nobody_in_particular_can_be_removed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async def keep(id: str) -> None:
+        async with await People.open(tmp_path / "people.db") as people:
+            await people.save_answer(id, None, None, "{}", "[]")
+
+    asyncio.run(keep("a"))
+    command = ["forget-answers", "--yes", "--json", "--home", str(tmp_path)]
+    app([*command, "--older-than", "1"], standalone_mode=False)
+    assert json.loads(capsys.readouterr().out) == {"removed": 0}
+    app(command, standalone_mode=False)
+    assert json.loads(capsys.readouterr().out) == {"removed": 1}
+    asyncio.run(keep("a"))  # the id is free again
 
 
 @pytest.mark.slow

@@ -208,3 +208,16 @@ class PeopleContract:
         with pytest.raises(DataError, match="nothing was stored"):
             await people.save_answer("a1", "ana", None, "second", "[]")
         assert (await people.answer("a1")).answer == "first"
+
+    async def test_answers_to_strangers_are_forgotten_once_old_enough_and_those_of_people_stay(
+        self, people: People
+    ) -> None:
+        await people.add("ana")
+        await people.save_answer("a1", "ana", None, "hers", "[]")
+        await people.save_answer("a2", None, None, "anybody's", "[]")
+        assert await people.forget_answers(timedelta(hours=1)) == 0
+        assert (await people.answer("a2")).answer == "anybody's"
+        assert await people.forget_answers() == 1
+        with pytest.raises(NotFoundError, match="a2"):
+            await people.any_answer("a2")
+        assert (await people.answer("a1", "ana")).answer == "hers"

@@ -6,6 +6,7 @@ import asyncio
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -129,8 +130,10 @@ async def test_a_place_where_no_file_can_be_made_is_named() -> None:
 
 
 async def test_a_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=str(tmp_path)):
+    threads = threading.active_count()
+    with pytest.raises(ConfigurationError, match=rf"{tmp_path} is no file"):
         await People.open(tmp_path)
+    assert threading.active_count() == threads
 
 
 @pytest.mark.parametrize("where", ["mysql://host/db", "sqlite://", "sqlite:///:memory:", "://", "nonsense://x"])

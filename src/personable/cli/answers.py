@@ -42,6 +42,9 @@ def ask(
     dial: Annotated[str, typer.Option(help="How much the person counts: off, auto or on.")] = "auto",
     compare: Annotated[bool, typer.Option("--compare", help="Show the plain answer beside the personal one.")] = False,
     trace: Annotated[bool, typer.Option("--trace", help="Show the whole board.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail (status 5) where a model fails, instead of quoting.")
+    ] = False,
     json: Json = False,
     model: Model = None,
     model_url: ModelUrl = None,
@@ -51,8 +54,9 @@ def ask(
     """Answer a question for a person, with citations."""
     text = sys.stdin.read() if question == "-" else question
     asked = _question(text, person, session, dial)
+    _check_session(person, session)
     conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
-    run(_ask(conf, asked, collection, compare=compare, trace=trace, json=json))
+    run(_ask(conf, asked, collection, compare=compare, trace=trace, strict=strict, json=json))
 
 
 def chat(
@@ -65,8 +69,16 @@ def chat(
     home: Home = None,
 ) -> None:
     """Ask one question after the other in one session."""
+    _check_session(person, session)
     conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
     run(_chat(conf, collection, person, session))
+
+
+def _check_session(person: str | None, session: str | None) -> None:
+    from personable.errors import UsageError
+
+    if session is not None and person is None:
+        raise UsageError("--session: a session belongs to a person; say whose it is with --person")
 
 
 def _question(text: str, person: str | None, session: str | None, dial: str) -> Question:
@@ -82,7 +94,7 @@ def _question(text: str, person: str | None, session: str | None, dial: str) -> 
 
 
 async def _ask(
-    conf: Settings, asked: Question, collection: str | None, *, compare: bool, trace: bool, json: bool
+    conf: Settings, asked: Question, collection: str | None, *, compare: bool, trace: bool, strict: bool, json: bool
 ) -> None:
     from personable.cli.showing import console, show_answer, show_compared, show_trace
     from personable.kit import open_kit
@@ -91,14 +103,14 @@ async def _ask(
 
     async with await open_kit(conf, choose_collection(conf.home, collection)) as kit:
         if compare:
-            plain = await answer(kit, asked.model_copy(update={"dial": "off"}), keep=False)
-            personal = await answer(kit, asked)
+            plain = await answer(kit, asked.model_copy(update={"dial": "off"}), keep=False, strict=strict)
+            personal = await answer(kit, asked, strict=strict)
             if json:
                 print_json({"plain": plain.model_dump(mode="json"), "personal": personal.model_dump(mode="json")})
             else:
                 show_compared("plain", plain, f"for {asked.person or 'a stranger'}", personal)
             return
-        result, board = await _watched(kit, asked, quiet=json)
+        result, board = await _watched(kit, asked, quiet=json, strict=strict)
         if json:
             board_json = [post.model_dump(mode="json") for post in board.all()]
             print_json(result.model_dump(mode="json") | ({"board": board_json} if trace else {}))
@@ -109,7 +121,7 @@ async def _ask(
         console().print(f"[dim]answer {result.id}[/]", highlight=False)
 
 
-async def _watched(kit: Kit, asked: Question, quiet: bool):  # type: ignore[no-untyped-def]
+async def _watched(kit: Kit, asked: Question, quiet: bool, strict: bool = False):  # type: ignore[no-untyped-def]
     """Answer while showing what is going on; the text appears sentence by sentence."""
     import asyncio
 
@@ -119,10 +131,10 @@ async def _watched(kit: Kit, asked: Question, quiet: bool):  # type: ignore[no-u
 
     board = Board()
     if quiet:
-        return await answer(kit, asked, board=board), board
+        return await answer(kit, asked, board=board, strict=strict), board
     watching = asyncio.create_task(watch(board.subscribe()))
     try:
-        return await answer(kit, asked, board=board), board
+        return await answer(kit, asked, board=board, strict=strict), board
     finally:
         await watching
 

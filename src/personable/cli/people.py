@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -21,6 +22,7 @@ person = typer.Typer(help="What is known about a person, and changing it.", no_a
 def add_to(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.add_typer(person, name="person")
+    app.command("forget-answers")(forget_answers)
 
 
 @person.command()
@@ -135,6 +137,20 @@ def erase(id: Id, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")
         raise DataError(
             f"not everything is gone: look at {left}; close programs that use them, or remove them yourself"
         )
+
+
+def forget_answers(
+    older_than: Annotated[float, typer.Option(min=0, help="Only those of at least so many days ago.")] = 0.0,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    json: Json = False,
+    home: Home = None,
+) -> None:
+    """Remove the kept answers to questions that nobody in particular asked; those of people stay (`person erase`)."""
+    if not yes:
+        age = f" of at least {older_than:g} days ago" if older_than else ""
+        typer.confirm(f"Remove all answers to nobody in particular{age}?", abort=True)
+    removed = _with(settings(home=home), lambda people: people.forget_answers(timedelta(days=older_than)))
+    print_json({"removed": removed}) if json else print(f"{removed} answers removed")
 
 
 def _with(conf: Settings, work: Callable[[People], Awaitable[R]]) -> R:

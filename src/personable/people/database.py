@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,8 @@ def failure(url: URL, error: DBAPIError) -> DataError:
 
 
 def _make_file(path: Path) -> None:
-    """Make the file before SQLite does, so that only its owner may read it."""
+    """Make the file before SQLite does, so that only its owner may read it, and refuse a place that SQLite could not
+    open: its driver would then leave a thread behind that reports to an event loop which is closed by then."""
     try:
         make_folder(path.parent)
         path.touch(mode=0o600, exist_ok=True)
@@ -88,6 +90,8 @@ def _make_file(path: Path) -> None:
         raise ConfigurationError(
             f"the people store {path} cannot be made: {error.strerror}; name another place"
         ) from error
+    if not path.is_file() or not os.access(path, os.R_OK | os.W_OK):
+        raise ConfigurationError(f"the people store {path} is no file that can be read and written; name another place")
 
 
 def _hush(library: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +195,15 @@ class People(StatementStore, HistoryStore, WeightStore, RunStore):
             async with self._read() as connection:
                 await connection.execute(text("VACUUM"))
             await self._truncate_log()
+
+    async def forget_answers(self, older_than: timedelta = timedelta(0)) -> int:
+        """Remove the answers given to strangers that are at least so old, with their boards; returns how many."""
+        kept = schema.answers.c
+        async with self._write() as connection:
+            old = kept.person.is_(None) & (kept.created <= now() - older_than)
+            removed = (await connection.execute(delete(schema.answers).where(old))).rowcount
+        await self._truncate_log()
+        return removed
 
     async def _truncate_log(self) -> None:
         # SQLite's write-ahead log still holds what was erased until it is folded into the file.

@@ -52,6 +52,24 @@ class RightsContract:
         with pytest.raises(NotFoundError):
             await people.any_answer("answer ana")
 
+    async def test_forgetting_takes_the_words_out_of_all_that_is_kept(self, people: People) -> None:
+        await self._filled(people, "ana")
+        await self._filled(people, "bob")
+        before = await people.export("bob")
+        statement = await people.tell("ana", "I am afraid of 50 % of O'Brien's marigolds.")
+        said = "You say: i am afraid of  50 % of O’Brien's MARIGOLDS! So?"
+        await people.record(Event(person="ana", kind="comment", text=said))
+        await people.add_turn("ana", "s", said, said)
+        await people.tell("ana", "I like roses", source="inferred", cause=said)
+        await people.save_answer("a2", "ana", "s", json.dumps({"id": "a2", "text": said}), json.dumps([said]))
+        await people.forget("ana", statement.id)
+        held = json.dumps(await people.export("ana"), ensure_ascii=False)
+        assert "marigolds" not in held.casefold()
+        assert held.count("You say: [forgotten]! So?") == 8
+        kept = await people.answer("a2", "ana")
+        assert json.loads(kept.answer) == {"id": "a2", "text": "You say: [forgotten]! So?"}
+        assert await people.export("bob") == before
+
     async def test_who_comes_back_after_erasure_starts_empty(self, people: People) -> None:
         await self._filled(people, "ana")
         await people.erase("ana")

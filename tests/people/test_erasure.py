@@ -162,6 +162,17 @@ async def test_what_somebody_else_said_too_stays_theirs(people: People, home: Pa
     assert theirs in await people.statements("bob")
 
 
+async def test_texts_of_others_that_only_touch_in_the_file_are_theirs(people: People, home: Path) -> None:
+    await people.add("dora", "Dora")
+    await people.tell(ID, "my number is 1234fact")
+    await people.tell("dora", "x", kind="goal", cause="c")
+    engine = sqlite3.connect(home / "people.db", isolation_level=None)
+    engine.execute("UPDATE statements SET text = 'my number is 1234', sameness = 'fact and more' WHERE person = 'dora'")
+    engine.close()
+    receipt = await erase(people, home, ID)
+    assert (receipt.clean, receipt.shared) == (True, 1)
+
+
 async def test_a_log_that_somebody_still_reads_is_told(people: People, home: Path) -> None:
     reader = sqlite3.connect(home / "people.db", isolation_level=None)
     reader.execute("BEGIN")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from personable.errors import NotFoundError
+from personable.errors import DataError, NotFoundError
 from personable.people.events import Event
 from personable.people.store import People
 
@@ -69,6 +70,87 @@ class RightsContract:
         kept = await people.answer("a2", "ana")
         assert json.loads(kept.answer) == {"id": "a2", "text": "You say: [forgotten]! So?"}
         assert await people.export("bob") == before
+
+    async def _lived(self, people: People) -> None:
+        """A person with something in every table, odd texts and an eventful past."""
+        await self._filled(people, "ana")
+        await people.set("ana", name='Ana "B" 👩‍🔬', dial="on", learned="use", share_sensitive=True)
+        await people.tell("ana", "I live in Rome", valid_from=datetime(1850, 1, 1, tzinfo=UTC), cause="\u05e9 line\n2")
+        await people.tell("ana", "I moved to Trento")
+        guess = await people.tell("ana", "I own a dog", source="inferred", confidence=0.1, sensitive=False)
+        await people.edit("ana", guess.id, "I own two dogs 🐕")
+        await people.undo("ana", guess.id)
+        await people.forget("ana", (await people.tell("ana", "I am vegan")).id)
+        await people.record(Event(person="ana", kind="thumbs", value=-1, answer="answer ana", position=2, passage="p"))
+        await people.roll_back_weights("ana", "start")
+
+    async def test_export_erase_import_gives_the_same_export(self, people: People) -> None:
+        await self._lived(people)
+        await self._filled(people, "bob")
+        before, other = await people.export("ana"), await people.export("bob")
+        statements = await people.statements("ana", ("proposed", "confirmed", "rejected"), ended=True)
+        await people.erase("ana")
+        restored = await people.restore(json.loads(json.dumps(before)))
+        assert restored == await people.get("ana")
+        assert await people.export("ana") == before
+        assert await people.statements("ana", ("proposed", "confirmed", "rejected"), ended=True) == statements
+        assert await people.export("bob") == other
+        assert (await people.tell("ana", "I moved to Trento.")).id in {one.id for one in statements}
+
+    async def test_an_export_is_not_imported_over_somebody(self, people: People) -> None:
+        await self._filled(people, "ana")
+        held = await people.export("ana")
+        before = await everything(people)
+        with pytest.raises(DataError, match="'ana' exists already"):
+            await people.restore(held)
+        with pytest.raises(DataError, match="an id is taken"):
+            await people.restore({**held, "person": {**held["person"], "id": "eve"}, "changes": []})
+        assert await everything(people) == before
+
+    @pytest.mark.parametrize(
+        ("table", "row", "says"),
+        [
+            ("statements", {"text": ""}, "statements: the statement is empty"),
+            ("statements", {"text": "x" * 1_000_000}, "at most 2,000"),
+            ("statements", {"confidence": 2}, "less than or equal to 1"),
+            ("statements", {"mood": "good"}, "Extra inputs"),
+            ("statements", {"created": "yesterday"}, "statements: Input should be a valid datetime"),
+            ("events", {"text": "half \ud800"}, "surrogate"),
+            ("events", {"kind": "nod"}, "events: Input should be"),
+            ("turns", {"question": "zero \0"}, "zero character"),
+            ("sessions", {"id": ""}, "id of a session is empty"),
+            ("changes", {"statement": "another"}, "is about another statement"),
+            ("weights", {"values": {"dense": "much"}}, "weights: Input should be a valid number"),
+        ],
+    )
+    async def test_an_export_with_one_bad_row_stores_nothing(
+        self, people: People, table: str, row: dict[str, Any], says: str
+    ) -> None:
+        await self._filled(people, "ana")
+        held = await people.export("ana")
+        await people.erase("ana")
+        held[table][0] |= row
+        with pytest.raises(DataError, match=says):
+            await people.restore(held)
+        assert await people.list() == []
+
+    @pytest.mark.parametrize(
+        "held",
+        [
+            {},
+            {"format": 99},
+            {"format": 2},
+            {"format": 2, "person": []},
+            {"format": 2, "person": {"id": "", "created": "2026-01-01T00:00:00Z"}},
+            {"format": 2, "person": {"id": "a", "created": "2026-01-01T00:00:00Z"}, "moods": []},
+            {"format": 2, "person": {"id": "a", "created": "2026-01-01T00:00:00Z"}, "events": ["x"]},
+            {"format": 2, "person": {"id": "a", "created": "2026-01-01T00:00:00Z"}, "events": 7},
+        ],
+    )
+    async def test_what_is_no_export_stores_nothing(self, people: People, held: dict[str, Any]) -> None:
+        with pytest.raises(DataError, match="export"):
+            await people.restore(held)
+        assert await people.list() == []
 
     async def test_who_comes_back_after_erasure_starts_empty(self, people: People) -> None:
         await self._filled(people, "ana")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +16,7 @@ from personable.people.change_store import ChangeStore
 from personable.people.checks import checked_statement, checked_text, utc
 from personable.people.events import now
 from personable.people.sensitivity import classify
-from personable.people.statements import Kind, Source, State, Statement, guess_kind, new_id, sameness
+from personable.people.statements import Kind, Source, State, Statement, Told, guess_kind, new_id, sameness
 
 _IS = schema.statements.c
 _ALL = (
@@ -52,28 +52,17 @@ class StatementStore(ChangeStore):
 
         Raises UsageError for something inferred about a person who lets nothing be learnt.
         """
-        if not 0 <= confidence <= 1:
-            raise UsageError(f"the confidence of a statement is between 0 and 1, not {confidence}")
-        words = checked_statement(text)
-        new = Statement(
-            id=new_id(),
-            person=person,
-            text=words,
-            kind=guess_kind(words) if kind is None else one_of(Kind, kind, "kind"),
-            source=one_of(Source, source, "source"),
-            cause=checked_text(cause, "cause"),
-            confidence=confidence,
-            valid_from=valid_from and utc(valid_from),
-            valid_to=valid_to and utc(valid_to),
-            sensitive=classify(words) if sensitive is None else sensitive,
-            state=one_of(State, state or ("confirmed" if source == "told" else "proposed"), "state"),
-            created=now(),
-        ).checked()
+        told = Told(text, kind, source, cause, state, confidence, sensitive, valid_from, valid_to)
+        return (await self.tell_many(person, [told]))[0]
+
+    async def tell_many(self, person: str, told: Iterable[Told]) -> list[Statement]:
+        """Store several statements in their order as `tell` does, all or none."""
+        new = [(_statement(person, one), one.sensitive) for one in told]
         async with self._write() as connection:
             known = await self._known(connection, person, lock=True)
-            if source == "inferred" and known.learned == "off":
+            if known.learned == "off" and any(one.source == "inferred" for one, _ in new):
                 raise UsageError(f"nothing may be learnt about {person!r}: personable person set ID --learned ask")
-            return await self._keep(connection, new, explicit=sensitive)
+            return [await self._keep(connection, one, explicit) for one, explicit in new]
 
     async def _keep(self, connection: AsyncConnection, new: Statement, explicit: bool | None) -> Statement:
         first = await self._same(connection, new)
@@ -108,3 +97,24 @@ class StatementStore(ChangeStore):
         given = {} if ended else {"now": now()}
         rows = await self._rows(connection, query, person, states=list(states), **given)
         return [Statement(**row._mapping) for row in rows]
+
+
+def _statement(person: str, told: Told) -> Statement:
+    if not 0 <= told.confidence <= 1:
+        raise UsageError(f"the confidence of a statement is between 0 and 1, not {told.confidence}")
+    words = checked_statement(told.text)
+    state = told.state or ("confirmed" if told.source == "told" else "proposed")
+    return Statement(
+        id=new_id(),
+        person=person,
+        text=words,
+        kind=guess_kind(words) if told.kind is None else one_of(Kind, told.kind, "kind"),
+        source=one_of(Source, told.source, "source"),
+        cause=checked_text(told.cause, "cause"),
+        confidence=told.confidence,
+        valid_from=told.valid_from and utc(told.valid_from),
+        valid_to=told.valid_to and utc(told.valid_to),
+        sensitive=classify(words) if told.sensitive is None else told.sensitive,
+        state=one_of(State, state, "state"),
+        created=now(),
+    ).checked()

@@ -7,7 +7,7 @@ import re
 import secrets
 import unicodedata
 from datetime import datetime
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 from pydantic import Field
 
@@ -77,6 +77,20 @@ class Statement(Value):
         if self.valid_from and self.valid_to and self.valid_from >= self.valid_to:
             raise UsageError("a statement must begin to hold before it ends; check valid_from and valid_to")
         return self
+
+
+class Told(NamedTuple):
+    """A statement that is to be stored: None leaves a field to the store. Nothing is checked before it is stored."""
+
+    text: str
+    kind: Kind | None = None
+    source: Source = "told"
+    cause: str = ""
+    state: State | None = None
+    confidence: float = 1.0
+    sensitive: bool | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
 
 
 class Change(Value):

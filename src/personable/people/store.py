@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
-from sqlalchemy import ColumnElement, Row, delete, insert, select, text, update
+from sqlalchemy import ColumnElement, delete, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from personable.errors import DataError, NotFoundError
 from personable.people import schema
+from personable.people.archive_store import ArchiveStore
 from personable.people.base import fields, one_of
 from personable.people.checks import checked_id, checked_line, checked_text
 from personable.people.events import Event, Kept, now
@@ -25,7 +25,7 @@ from personable.people.weight_store import WeightStore
 from personable.types import Dial
 
 
-class People(StatementStore, HistoryStore, WeightStore, RunStore):
+class People(StatementStore, HistoryStore, WeightStore, RunStore, ArchiveStore):
     """People and what is known about them. Open it, use it from one event loop, close it:
 
         async with await People.open("people.db") as people:
@@ -151,19 +151,6 @@ class People(StatementStore, HistoryStore, WeightStore, RunStore):
                 weights=await self._weights(connection, person),
             )
 
-    async def export(self, person: str) -> dict[str, Any]:
-        """Everything held about the person, as JSON values: `person` and one list for each table."""
-        async with self._read(snapshot=True) as connection:
-            known = await self._known(connection, person)
-            held: dict[str, Any] = {"format": 2, "person": known.model_dump(mode="json")}
-            for table in sorted(schema.OWNED, key=lambda table: table.name):
-                order = [table.c.row] if "row" in table.c else [table.c.opened, table.c.id]
-                rows = await connection.execute(
-                    fields(table, "person").where(table.c.person == person).order_by(*order)
-                )
-                held[table.name] = [_plain(row) for row in rows]
-        return held
-
     async def forget(self, person: str, statement: str) -> Statement:
         """Remove a statement for good and return it; in answers, boards, turns and events its words are marked
         "[forgotten]". Raises NotFoundError when this person has none with that id."""
@@ -210,8 +197,3 @@ class People(StatementStore, HistoryStore, WeightStore, RunStore):
         if self._engine.dialect.name == "sqlite":
             async with self._read() as connection:
                 await connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
-
-
-def _plain(row: Row[Any]) -> dict[str, Any]:
-    pairs = row._mapping.items()
-    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in pairs}

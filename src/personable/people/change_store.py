@@ -13,7 +13,7 @@ from personable.errors import DataError, NotFoundError
 from personable.people import schema
 from personable.people.base import Store, fields, mine, one_of
 from personable.people.checks import checked_statement, utc
-from personable.people.contradiction import contradicts
+from personable.people.contradiction import contradicted
 from personable.people.events import now
 from personable.people.redaction import redact
 from personable.people.sensitivity import classify
@@ -149,9 +149,9 @@ class ChangeStore(Store):
         forgetting `new` forgets it here too."""
         if new.state != "confirmed" or (new.valid_to is not None and new.valid_to <= change.time):
             return
-        for old in await self._current(connection, new.person, change.time):
-            if old.id == new.id or not contradicts(new.text, old.text):
-                continue
+        others = [one for one in await self._current(connection, new.person, change.time) if one.id != new.id]
+        clashes = contradicted(new.text, [one.text for one in others])
+        for old in [one for one, clash in zip(others, clashes, strict=True) if clash]:
             begins = new.valid_from or change.time
             end = change.time if old.valid_from is not None and old.valid_from >= begins else begins
             if old.valid_from is None or old.valid_from < end:

@@ -7,6 +7,7 @@ the same thing with and without a negation. Nothing else counts: "I have a dog" 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -55,22 +56,41 @@ _EMPTY = {
 }
 
 
+_DENIES = re.compile(
+    r"\b(?:no|not|never|neither|cannot|dislikes?|hates?|detests?|loathes?|stopped|quit|gave up|given up|non|nessun[oa]?|"
+    r"odio|detesto|smesso)\b|n['’]t\b"
+)
+_SPREAD = 60
+"""Two texts that only a negation tells apart do not differ by more characters: what does is not looked at closely."""
+
+
 def contradicts(new: str, old: str) -> bool:
     """Whether the statement `new` cannot hold together with `old`, which is assumed to have been said before.
 
     An old statement that says more than the contradicted thing ("I am 30 weeks pregnant and have diabetes") is left
     alone: ending it would lose the rest.
     """
-    return _other_value(new, old) or any(_negates(new, old, language) for language in _REWRITES)
+    return contradicted(new, [old])[0]
 
 
-def _other_value(new: str, old: str) -> bool:
-    if _ADDS.search(new.casefold()):
-        return False
-    said, held = claim(new), claim(old)
-    if not said or not held or not held.whole or said.slot != held.slot:
-        return False
-    return _exclude(said, held)
+def contradicted(new: str, olds: Iterable[str]) -> list[bool]:
+    """For each of `olds` whether `new` contradicts it; faster than one by one."""
+    claimed = None if _ADDS.search(new.casefold()) else claim(new)
+    said = {language: _predicate(new, language) for language in _REWRITES}
+    denies = _DENIES.search(new.casefold()) is not None
+
+    def clash(old: str) -> bool:
+        if claimed is not None and _other_value(claimed, claim(old)):
+            return True
+        if abs(len(new) - len(old)) > _SPREAD or not (denies or _DENIES.search(old.casefold())):
+            return False
+        return any(_negates(said[language], _predicate(old, language)) for language in said)
+
+    return [clash(old) for old in olds]
+
+
+def _other_value(said: Claim, held: Claim | None) -> bool:
+    return held is not None and held.whole and said.slot == held.slot and _exclude(said, held)
 
 
 def _exclude(said: Claim, held: Claim) -> bool:
@@ -104,9 +124,8 @@ def _differ(one: str, other: str) -> bool:
     return not (first <= second or second <= first)
 
 
-def _negates(new: str, old: str, language: str) -> bool:
-    said, denied = _predicate(new, language)
-    held, was_denied = _predicate(old, language)
+def _negates(new: tuple[tuple[str, ...], bool], old: tuple[tuple[str, ...], bool]) -> bool:
+    (said, denied), (held, was_denied) = new, old
     return denied != was_denied and said == held and any(len(word) > 2 for word in said)
 
 

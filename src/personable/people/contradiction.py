@@ -57,8 +57,8 @@ _EMPTY = {
 
 
 _DENIES = re.compile(
-    r"\b(?:no|not|never|neither|cannot|dislikes?|hates?|detests?|loathes?|stopped|quit|gave up|given up|non|nessun[oa]?|"
-    r"odio|detesto|smesso)\b|n['’]t\b"
+    r"\b(?:no|not|never|neither|cannot|dislikes?|hates?|detests?|loathes?|stopped|quit|gave up|given up|non|"
+    r"nessun[oa]?|odio|detesto|smesso)\b|n['’]t\b"
 )
 _SPREAD = 60
 """Two texts that only a negation tells apart do not differ by more characters: what does is not looked at closely."""

@@ -1,4 +1,4 @@
-"""`person …`: what is known about a person, and changing it."""
+"""`person …`: people, their settings, what they did, and erasing them."""
 
 from __future__ import annotations
 
@@ -34,37 +34,40 @@ def add(
     home: Home = None,
 ) -> None:
     """Make a person."""
-    made = _with(settings(home=home), lambda people: people.add(id, name, dial))  # type: ignore[arg-type]
+    made = with_people(settings(home=home), lambda people: people.add(id, name, dial))  # type: ignore[arg-type]
     print_json(made) if json else print(f'{made.id} is known now; personable person tell {made.id} "…" says more')
 
 
 @person.command("list")
 def list_people(json: Json = False, home: Home = None) -> None:
     """List everybody."""
-    found = _with(settings(home=home), lambda people: people.list())
+    found = with_people(settings(home=home), lambda people: people.list())
     if json:
         print_json([one.model_dump(mode="json") for one in found])
     else:
         print("\n".join(f"{one.id}\t{one.name}" for one in found) or "nobody yet: personable person add ID")
 
 
-@person.command()
-def tell(
+@person.command("set")
+def set_person(
     id: Id,
-    statement: Annotated[str, typer.Argument(help="One thing about them, in a sentence.")],
-    kind: Annotated[str | None, typer.Option(help="fact, preference, constraint or goal; guessed if left out.")] = None,
-    sensitive: Annotated[
-        bool | None, typer.Option("--sensitive/--not-sensitive", help="Sensitive ones never reach a remote model.")
+    name: Annotated[str | None, typer.Option(help="How to call them.")] = None,
+    dial: Annotated[str | None, typer.Option(help="How much they count: off, auto or on.")] = None,
+    learned: Annotated[
+        str | None,
+        typer.Option(help="What was learnt: kept until confirmed (ask), used at once (use), or nothing (off)."),
+    ] = None,
+    share_sensitive: Annotated[
+        bool | None,
+        typer.Option("--share-sensitive/--keep-sensitive", help="May sensitive statements leave for remote models?"),
     ] = None,
     json: Json = False,
     home: Home = None,
 ) -> None:
-    """Tell something about a person. What nobody classified counts as sensitive."""
-    told = _with(
-        settings(home=home),
-        lambda people: people.tell(id, statement, kind=kind, sensitive=sensitive),  # type: ignore[arg-type]
-    )
-    print_json(told) if json else print(f"{told.id}\t{told.kind}\t{told.text}")
+    """Change what may be done with what is known; what is not given stays as it is."""
+    given = {"name": name, "dial": dial, "learned": learned, "share_sensitive": share_sensitive}
+    now = with_people(settings(home=home), lambda people: people.set(id, **given))  # type: ignore[arg-type]
+    print_json(now) if json else print(_described(now.model_dump()))
 
 
 @person.command()
@@ -81,11 +84,11 @@ def show(id: Id, json: Json = False, home: Home = None) -> None:
             "events": [one.model_dump(mode="json") for one in events],
         }
 
-    held = _with(settings(home=home), read)
+    held = with_people(settings(home=home), read)
     if json:
         print_json(held)
         return
-    print(f"{held['person']['id']}\t{held['person']['name']}\tdial {held['person']['dial']}")
+    print(_described(held["person"]))
     for one in held["statements"]:
         mark = "" if one["state"] == "confirmed" else f" (proposed, from: {one['cause']})"
         print(f"  {one['id']}\t{one['kind']}\t{one['text']}{mark}")
@@ -96,29 +99,21 @@ def show(id: Id, json: Json = False, home: Home = None) -> None:
 
 
 @person.command()
-def confirm(
-    id: Id, statement: Annotated[str, typer.Argument(help="Its id, from `person show`.")], home: Home = None
-) -> None:
-    """Confirm a proposed statement: from now on it counts."""
-    print(_with(settings(home=home), lambda people: people.confirm(id, statement)).text)
-
-
-@person.command()
-def forget(
+def events(
     id: Id,
-    statement: Annotated[str, typer.Argument(help="Its id, from `person show`.")],
+    limit: Annotated[int, typer.Option(min=1, help="How many, the latest.")] = 50,
     json: Json = False,
     home: Home = None,
 ) -> None:
-    """Forget one statement; stored answers and boards then say "[forgotten]" in its place."""
-    gone = _with(settings(home=home), lambda people: people.forget(id, statement))
-    print_json(gone) if json else print(f"forgotten: {gone.text}")
-
-
-@person.command()
-def export(id: Id, home: Home = None) -> None:
-    """Print everything held about a person, as JSON."""
-    print_json(_with(settings(home=home), lambda people: people.export(id)))
+    """List what a person did, oldest first."""
+    found = with_people(settings(home=home), lambda people: people.events(id, limit=limit))
+    if json:
+        print_json([one.model_dump(mode="json") for one in found])
+        return
+    for one in found:
+        what = one.text or one.item or one.passage or ""
+        value = "" if one.value is None else f" {one.value:g}"
+        print(f"{one.time.isoformat()[:19]}\t{one.kind}{value}\t{what}")
 
 
 @person.command()
@@ -130,7 +125,7 @@ def erase(id: Id, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")
     if not yes:
         typer.confirm(f"Erase {id} and everything held about them?", abort=True)
     conf = settings(home=home)
-    receipt = _with(conf, lambda people: work(people, conf.home, id))
+    receipt = with_people(conf, lambda people: work(people, conf.home, id))
     print_json(receipt)
     if not receipt.clean:
         left = ", ".join([*(one.file for one in receipt.left), *receipt.unread])
@@ -149,11 +144,17 @@ def forget_answers(
     if not yes:
         age = f" of at least {older_than:g} days ago" if older_than else ""
         typer.confirm(f"Remove all answers to nobody in particular{age}?", abort=True)
-    removed = _with(settings(home=home), lambda people: people.forget_answers(timedelta(days=older_than)))
+    removed = with_people(settings(home=home), lambda people: people.forget_answers(timedelta(days=older_than)))
     print_json({"removed": removed}) if json else print(f"{removed} answers removed")
 
 
-def _with(conf: Settings, work: Callable[[People], Awaitable[R]]) -> R:
+def _described(person: dict[str, Any]) -> str:
+    shared = ", sensitive statements may leave" if person["share_sensitive"] else ""
+    return f"{person['id']}\t{person['name']}\tdial {person['dial']}, learned {person['learned']}{shared}"
+
+
+def with_people(conf: Settings, work: Callable[[People], Awaitable[R]]) -> R:
+    """What `work` gives with the settings' store of people open."""
     from personable.kit import open_people
 
     async def doing() -> R:

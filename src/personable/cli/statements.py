@@ -1,0 +1,219 @@
+"""`person …`: telling statements, changing them, and taking them in and out."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from personable.cli.options import Home, Json, print_json, settings
+from personable.cli.people import Id, person, with_people
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from personable.people.statements import Statement, Told
+    from personable.people.store import People
+
+StatementId = Annotated[str, typer.Argument(help="Its id, from `person show`.")]
+Kind = Annotated[str | None, typer.Option(help="fact, preference, constraint or goal.")]
+Sensitive = Annotated[
+    bool | None,
+    typer.Option(
+        "--sensitive/--not-sensitive", help="Sensitive ones reach no remote model; its words tell if left out."
+    ),
+]
+Since = Annotated[str | None, typer.Option(help="When it began to hold: 2026-01-31, or a date and time.")]
+Until = Annotated[str | None, typer.Option(help="When it stopped, or will stop, holding.")]
+
+
+def add_to(_app: typer.Typer) -> None:
+    """The commands of this module stand under `person`, which is added with `people`."""
+
+
+@person.command()
+def tell(
+    id: Id,
+    statement: Annotated[str, typer.Argument(help="One thing about them, in a sentence; - reads standard input.")],
+    kind: Kind = None,
+    sensitive: Sensitive = None,
+    since: Since = None,
+    until: Until = None,
+    json: Json = False,
+    home: Home = None,
+) -> None:
+    """Tell something about a person. What nobody classified counts as sensitive."""
+    text = sys.stdin.read() if statement == "-" else statement
+    given: dict[str, Any] = {"kind": kind, "sensitive": sensitive, **_when(since, until)}
+    _print(with_people(settings(home=home), lambda people: people.tell(id, text, **given)), json)
+
+
+@person.command()
+def start(
+    id: Id,
+    source: Annotated[
+        str | None, typer.Option("--from", help="A file with a self-description instead; - reads standard input.")
+    ] = None,
+    json: Json = False,
+    home: Home = None,
+) -> None:
+    """Get to know somebody: asks three questions, or takes a self-description; each sentence becomes a statement."""
+    from personable.errors import UsageError
+    from personable.people.person import start_questions
+
+    conf = settings(home=home)
+    with_people(conf, lambda people: people.get(id))  # before asking anything
+    asked = () if source else start_questions()
+    answers = [_read(source)] if source else [typer.prompt(ask, default="", show_default=False) for ask in asked]
+    told = [one for answer in answers for one in _each_sentence(answer, conf.language)]
+    if not told:
+        raise UsageError("nothing was said; write a few sentences about the person, such as: I am vegetarian.")
+    kept = with_people(conf, lambda people: people.tell_many(id, told))
+    if json:
+        print_json([one.model_dump(mode="json") for one in kept])
+    else:
+        for one in kept:
+            _print(one, json=False)
+
+
+@person.command()
+def confirm(id: Id, statement: StatementId, json: Json = False, home: Home = None) -> None:
+    """Confirm a proposed statement: from now on it counts."""
+    _print(with_people(settings(home=home), lambda people: people.confirm(id, statement)), json)
+
+
+@person.command()
+def reject(id: Id, statement: StatementId, json: Json = False, home: Home = None) -> None:
+    """Reject a statement: it counts no more, and is not proposed again."""
+    _print(with_people(settings(home=home), lambda people: people.reject(id, statement)), json)
+
+
+@person.command()
+def edit(
+    id: Id,
+    statement: StatementId,
+    text: Annotated[str | None, typer.Argument(help="The new words; left out, they stay.")] = None,
+    kind: Kind = None,
+    sensitive: Sensitive = None,
+    since: Since = None,
+    until: Until = None,
+    json: Json = False,
+    home: Home = None,
+) -> None:
+    """Change a statement; what is not given stays as it is. New words confirm it."""
+    given: dict[str, Any] = {"kind": kind, "sensitive": sensitive, **_when(since, until)}
+    _print(with_people(settings(home=home), lambda people: people.edit(id, statement, text, **given)), json)
+
+
+@person.command()
+def undo(id: Id, statement: StatementId, json: Json = False, home: Home = None) -> None:
+    """Undo the last change of a statement; undoing the first one forgets it."""
+    left = with_people(settings(home=home), lambda people: people.undo(id, statement))
+    if left is None:
+        print_json({"id": statement, "forgotten": True}) if json else print(f"{statement}\tforgotten")
+    else:
+        _print(left, json)
+
+
+@person.command()
+def forget(id: Id, statement: StatementId, json: Json = False, home: Home = None) -> None:
+    """Forget one statement; stored answers and boards then say "[forgotten]" in its place."""
+    gone = with_people(settings(home=home), lambda people: people.forget(id, statement))
+    print_json(gone) if json else print(f"forgotten: {gone.text}")
+
+
+@person.command()
+def export(
+    id: Id,
+    format: Annotated[
+        str, typer.Option(help="json (all that is held), or the statements as markdown or ptkb.")
+    ] = "json",
+    home: Home = None,
+) -> None:
+    """Print what is held about a person."""
+    from personable.errors import UsageError
+    from personable.people.exchange import to_markdown, to_ptkb
+
+    conf = settings(home=home)
+
+    async def statements(people: People) -> Sequence[Statement]:
+        return await people.statements(id, ("confirmed", "proposed", "rejected"), ended=True)
+
+    match format:
+        case "json":
+            print_json(with_people(conf, lambda people: people.export(id)))
+        case "markdown":
+            print(to_markdown(with_people(conf, lambda people: people.get(id)), with_people(conf, statements)), end="")
+        case "ptkb":
+            print_json(to_ptkb(with_people(conf, lambda people: people.statements(id))))
+        case _:
+            raise UsageError(f"{format!r} is not a format; choose one of: json, markdown, ptkb")
+
+
+@person.command("import")
+def import_file(
+    id: Id,
+    file: Annotated[str, typer.Argument(help="What `person export` printed, or a ptkb; - reads standard input.")],
+    json: Json = False,
+    home: Home = None,
+) -> None:
+    """Take in a person's JSON export (they must not be there), or statements of somebody who is."""
+    from personable.errors import UsageError
+    from personable.people.exchange import from_markdown, from_ptkb
+
+    text, conf = _read(file), settings(home=home)
+    held = _json(text, file) if text.lstrip()[:1] in ("{", "[") else None
+    if isinstance(held, dict) and "format" in held:
+        named = held.get("person")
+        if not isinstance(named, dict) or named.get("id") != id:
+            raise UsageError(f"{file} is not the export of {id!r}; give the id that it holds")
+        made = with_people(conf, lambda people: people.restore(held))
+        print_json(made) if json else print(f"{made.id} is as they were")
+        return
+    told = from_markdown(text) if held is None else from_ptkb(held)
+    kept = with_people(conf, lambda people: people.tell_many(id, told))
+    print_json([one.model_dump(mode="json") for one in kept]) if json else print(f"{len(kept)} statements taken in")
+
+
+def _print(one: Statement, json: bool) -> None:
+    print_json(one) if json else print(f"{one.id}\t{one.kind}\t{one.text}")
+
+
+def _when(since: str | None, until: str | None) -> dict[str, datetime | None]:
+    from personable.people.exchange import moment
+
+    return {"valid_from": moment(since) if since else None, "valid_to": moment(until) if until else None}
+
+
+def _read(file: str) -> str:
+    from personable.errors import DataError
+
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{file} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{file} is not UTF-8 text; save it as UTF-8") from error
+
+
+def _json(text: str, file: str) -> Any:
+    import json
+
+    from personable.errors import DataError
+
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise DataError(f"{file} is not JSON: {error}; nothing was imported") from error
+
+
+def _each_sentence(text: str, language: str) -> list[Told]:
+    from personable.people.statements import Told
+    from personable.text import sentences
+
+    spans = (re.sub(r"^(?:[-*•‣·]|\d{1,3}[.)])\s+", "", span.text) for span in sentences(text, language))
+    return [Told(said) for said in spans if said]

@@ -114,3 +114,17 @@ class Answer(Value):
     tokens: Tokens = Tokens()
     calls: int = 0
     seconds: float = 0.0
+
+
+class Item(Value):
+    """A thing that can be recommended. `price` is in the catalogue's own currency, None where it is not known."""
+
+    id: str = Field(min_length=1)
+    title: str
+    description: str = ""
+    category: str = ""
+    brand: str = ""
+    price: float | None = Field(None, ge=0)
+    in_stock: bool = True
+    attributes: dict[str, Scalar] = Field(default_factory=dict)
+    reviews: tuple[str, ...] = ()

@@ -49,6 +49,9 @@ def evaluate(
     if dataset == "openqa-logs":
         _logs(data, json)
         return
+    if dataset == "recsys":
+        _recsys(data, out, limit, json, embedder, home)
+        return
     from personable.errors import UsageError
     from personable.evaluation.commands import Questions
 
@@ -103,6 +106,21 @@ class _How(NamedTuple):
     retry_failed: bool
     record: Path | None
     replay: Path | None
+
+
+def _recsys(data: Path, out: Path, limit: int | None, json: bool, embedder: str | None, home: Path | None) -> None:
+    from rich.console import Console
+
+    from personable.evaluation.recsys_run import as_table, run_recsys
+    from personable.kit import open_embedder
+
+    conf = settings(embedder=embedder, home=home)
+    tell = Console(stderr=True, quiet=json).print
+    report = run_recsys(data, out, open_embedder(conf), limit, tell)
+    if json:
+        print_json(report)
+    else:
+        print(as_table(report))
 
 
 async def _evaluate(conf: Settings, questions: Questions, how: _How, *, quiet: bool) -> dict[str, Summary]:

@@ -45,6 +45,13 @@ class DenseIndex:
         """All row ids, ascending."""
         return np.sort(_ids(self._index)) if self._index is not None else np.empty(0, dtype=np.int64)
 
+    def vectors(self) -> dict[int, NDArray[np.float32]]:
+        """Row id → its vector, shape (dim,), as stored in half precision."""
+        if not len(self):
+            return {}
+        rows, vectors = _all(self._index)
+        return dict(zip(rows.tolist(), vectors, strict=True))
+
     def update(self, rows: NDArray[np.int64], vectors: Vectors, gone: NDArray[np.int64]) -> None:
         """Remove the rows `gone`, add `vectors` (shape (len(rows), dim)) under the new `rows`; durable on return."""
         if vectors.shape != (len(rows), self._dim):

@@ -6,7 +6,7 @@ import csv
 import json
 import math
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, Any
 
 from personable.errors import UnreadableFileError
@@ -29,10 +29,9 @@ def read_records(file: TextFile, origin: Origin, options: ReadOptions) -> Iterat
     The document's id is the record's own, else `<file>:<line>`. Other fields that hold one number, truth value or
     string of at most 500 characters become metadata. Raises UnreadableFileError.
     """
-    rows = {".csv": _table, ".tsv": _table, ".json": _array}.get(file.kind, _lines)
     seen: set[str] = set()
     try:
-        for line, record in rows(file):
+        for line, record in record_rows(file):
             where = f"{origin.source}, line {line}"
             if isinstance(record, str):
                 yield Problem(where, record)
@@ -104,14 +103,26 @@ def _meta(value: Scalar) -> Scalar:
 Row = tuple[int, Mapping[str, Any] | str]
 """(line from 1, record or what is wrong with it)"""
 
+Parse = Callable[[str], Mapping[str, Any] | str]
 
-def _lines(file: TextFile) -> Iterator[Row]:
+
+def record_rows(file: TextFile, lines: bool = False, parse: Parse | None = None) -> Iterator[Row]:
+    """The records of a file by its suffix; `lines`: a .json file holds one record a line, each read by `parse`.
+
+    Raises UnreadableFileError, and what reading a damaged archive raises.
+    """
+    if file.kind in (".csv", ".tsv"):
+        return _table(file)
+    return _array(file) if file.kind == ".json" and not lines else _lines(file, parse or json_record)
+
+
+def _lines(file: TextFile, parse: Parse) -> Iterator[Row]:
     with file.text() as lines:
         for number, line in _bounded(lines):
             if line is None:
                 yield number, f"the line is longer than {_LONGEST:,} characters"
             elif line.strip():
-                yield number, _parsed(line)
+                yield number, parse(line)
 
 
 def _bounded(lines: IO[str]) -> Iterator[tuple[int, str | None]]:
@@ -127,7 +138,8 @@ def _bounded(lines: IO[str]) -> Iterator[tuple[int, str | None]]:
         yield number, None
 
 
-def _parsed(line: str) -> Mapping[str, Any] | str:
+def json_record(line: str) -> Mapping[str, Any] | str:
+    """The JSON object of a line, or what is wrong with it."""
     try:
         record = json.loads(line)
     except (json.JSONDecodeError, RecursionError) as error:

@@ -150,6 +150,20 @@ class PassageStore:
             raise NotFoundError(f"no passage in row {missing[0]} of the collection at {self.folder}")
         return [found[row] for row in rows]
 
+    def everything(self) -> tuple[list[Passage], Vectors | None]:
+        """All passages and their vectors, shape (passages, dim), of one moment; None where there are no vectors."""
+
+        def look() -> tuple[list[Passage], Vectors | None]:
+            passages = self._database.passages(self._database.rows().tolist())
+            if self.dense is None:
+                return list(passages.values()), None
+            vectors = self.dense.vectors()
+            known = [row for row in passages if row in vectors]
+            held = np.stack([vectors[row] for row in known]) if known else np.empty((0, self.manifest.dim), np.float32)
+            return [passages[row] for row in known], held
+
+        return self._steady(look)
+
     def rows(self, where: Where | None) -> NDArray[np.int64] | None:
         """Ascending row ids that match the filter (on metadata, `document` and `source`); None where there is none."""
         return self._database.matching(where) if where else None

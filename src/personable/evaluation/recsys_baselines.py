@@ -1,0 +1,39 @@
+"""Baselines of recommendation: each scores all items for what a person did."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from personable.evaluation.recsys import Instance, RecSys, Scorer
+from personable.retrieval.shelf import Deeds, Shelf
+from personable.retrieval.terms import Floats
+from personable.retrieval.visits import Visits
+
+
+def baselines(data: RecSys, shelf: Shelf) -> dict[str, Scorer]:
+    """The baselines by name.
+
+    `popularity`, `recency` (the last item's nearest by embedding) and `vanilla` (the nearest to the mean of history and
+    session, as vanilla RAG in ARAG, arXiv 2506.21931, §4) are those of the paper; `tfidf-…` and `knn-…` are the
+    strongest simple ones. `knn-session` counts persons, as item-kNN does; `knn-baskets` counts sessions.
+    """
+    persons = Visits.count(data.count, [[[*one.history, *one.session]] for one in data.instances])
+
+    def both(one: Instance) -> Deeds:
+        return _deeds((*one.history, *one.session))
+
+    return {
+        "popularity": lambda one: persons.popular.astype(np.float64),
+        "recency": lambda one: shelf.meaning(_deeds(one.session[-1:] or one.history[-1:])),
+        "vanilla": lambda one: shelf.meaning(both(one)),
+        "tfidf-session": lambda one: shelf.terms.near(*_deeds(one.session)),
+        "tfidf-all": lambda one: shelf.terms.near(*both(one)),
+        "knn-session": lambda one: persons.people.near(*_deeds(one.session)),
+        "knn-all": lambda one: persons.people.near(*both(one)),
+        "knn-baskets": lambda one: shelf.visits.together.near(*_deeds(one.session)),
+    }
+
+
+def _deeds(rows: tuple[int, ...]) -> Deeds:
+    weights: Floats = np.ones(len(rows))
+    return Deeds(np.array(rows, dtype=np.int64), weights)

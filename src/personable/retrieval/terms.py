@@ -1,0 +1,58 @@
+"""Words of a catalogue held in memory: how near every item is to some items, or to a text, by TF-IDF."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from personable.retrieval.analysis import Analyser
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+class Terms:
+    """Unit TF-IDF vectors of texts, (1 + ln tf) · (1 + ln((1 + n) / (1 + df))) (Salton & Buckley 1988, table 1)."""
+
+    def __init__(self, texts: Sequence[str], language: str) -> None:
+        self._analyser = Analyser(language)
+        self._column: dict[str, int] = {}
+        self.count = len(texts)
+        row: list[int] = []
+        column: list[int] = []
+        value: list[float] = []
+        for number, text in enumerate(texts):
+            for term, times in Counter(self._analyser.content(text)).items():
+                row.append(number)
+                column.append(self._column.setdefault(term, len(self._column)))
+                value.append(times)
+        self._row, self._at = np.array(row, dtype=np.int64), np.array(column, dtype=np.int64)
+        document_frequency = np.bincount(self._at, minlength=len(self._column))
+        self._idf = np.log((1 + self.count) / (1 + document_frequency)) + 1
+        weight = (1 + np.log(np.array(value, dtype=np.float64))) * self._idf[self._at]
+        length = np.sqrt(np.bincount(self._row, weights=weight**2, minlength=self.count))
+        self._weight = weight / length[self._row]
+        self._start = np.searchsorted(self._row, np.arange(self.count + 1))
+
+    def near(self, rows: Rows, weights: Floats) -> Floats:
+        """For every item the inner product with the weighted sum of `rows`, shape (items,)."""
+        asked = np.zeros(len(self._column))
+        for row, weight in zip(rows.tolist(), weights.tolist(), strict=True):
+            mine = slice(self._start[row], self._start[row + 1])
+            asked[self._at[mine]] += weight * self._weight[mine]
+        return self._scores(asked)
+
+    def near_text(self, text: str) -> Floats:
+        """For every item the cosine with `text`, shape (items,); all 0 where no word is known."""
+        asked = np.zeros(len(self._column))
+        for term, times in Counter(self._analyser.content(text)).items():
+            if (column := self._column.get(term)) is not None:
+                asked[column] = (1 + np.log(times)) * self._idf[column]
+        return self._scores(asked / (np.linalg.norm(asked) or 1.0))
+
+    def _scores(self, asked: Floats) -> Floats:
+        found = np.bincount(self._row, weights=self._weight * asked[self._at], minlength=self.count)
+        return np.asarray(found, dtype=np.float64)

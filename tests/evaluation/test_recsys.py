@@ -1,0 +1,143 @@
+"""Recommendation data: what may be read, how it is measured, and the baselines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from personable.embed import make_embedder
+from personable.errors import DataError, NotFoundError, UsageError
+from personable.evaluation.recsys import HIT, NDCG, Instance, measure, read_recsys
+from personable.evaluation.recsys_run import OURS, as_table, run_recsys
+
+
+def write(folder: Path, name: str, records: list[dict[str, Any]]) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+
+
+def gift_shop(folder: Path, people: int = 40) -> Path:
+    """Who buys a colour's first and second things buys its third; times are known."""
+    colours = ("red", "blue", "green", "black", "white")
+    titles = [f"{colour} {thing}" for colour in colours for thing in ("cup", "plate", "bowl", "jug", "spoon", "fork")]
+    write(folder, "items", [{"item": row, "title": title} for row, title in enumerate(titles)])
+    users, instances = [], []
+    for person in range(people):
+        first, second = person % 5 * 6, (person + 1) % 5 * 6
+        basket = [second, second + 1, second + 2]
+        sessions = [{"ts": 10, "items": [first, first + 1, first + 2]}, {"ts": 20, "items": basket}]
+        users.append({"user": f"u{person}", "sessions": sessions})
+        candidates = [second + 2, *(row for row in range(30) if row not in (first, first + 1, first + 2, *basket))]
+        one = {"user": f"u{person}", "ts": 20, "history": [first, first + 1, first + 2], "session": basket[:2]}
+        instances.append({**one, "target": second + 2, "candidates": candidates[:20]})
+    write(folder, "users", users)
+    write(folder, "instances", instances)
+    return folder
+
+
+def test_nothing_from_the_target_on_is_read(tmp_path: Path) -> None:
+    data = read_recsys(gift_shop(tmp_path / "shop"))
+    for one in data.instances:
+        sessions = data.everybody[one.user]
+        assert sessions == [list(one.history), list(one.session)]
+        assert one.target not in {row for session in sessions for row in session}
+    assert data.earlier[0] == [[0, 1, 2]]
+
+
+def test_later_sessions_of_an_evaluated_person_are_left_out(tmp_path: Path) -> None:
+    folder = gift_shop(tmp_path / "shop")
+    lines = (folder / "users.jsonl").read_text(encoding="utf-8").splitlines()
+    first = json.loads(lines[0])
+    first["sessions"].append({"ts": 30, "items": [29]})
+    stranger = {"user": "nobody", "sessions": [{"ts": 99, "items": [5]}]}
+    write(folder, "users", [first, *map(json.loads, lines[1:]), stranger])
+    data = read_recsys(folder)
+    assert 29 not in {row for session in data.everybody["u0"] for row in session}
+    assert data.everybody["nobody"] == [[5]]
+
+
+def test_sequences_without_times_end_before_the_target(tmp_path: Path) -> None:
+    write(tmp_path, "items", [{"item": row, "title": str(row)} for row in range(6)])
+    write(tmp_path, "users", [{"user": "a", "sequence": [0, 1, 2]}, {"user": "b", "sequence": [3, 4]}])
+    one = {"user": "a", "split": "test", "history": [0], "session": [1], "target": 2, "candidates": [2, 3]}
+    write(tmp_path, "instances", [one, {**one, "user": "b", "split": "valid", "history": [], "session": [3]}])
+    data = read_recsys(tmp_path)
+    assert data.everybody == {"a": [[0, 1]], "b": [[3]]}
+    assert data.earlier == [[[0, 1]], [[3]]]
+    assert [one.user for one in data.instances] == ["a"]
+    with pytest.raises(UsageError, match="split 'train'"):
+        read_recsys(tmp_path, split="train")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"target": 29, "candidates": [1, 2]}, "not among the candidates"),
+        ({"history": [99]}, "no item 99"),
+        ({"candidates": [1]}, "candidates"),
+        ({"ts": None}, "has none"),
+    ],
+)
+def test_faults_name_their_line(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    folder = gift_shop(tmp_path / "shop")
+    lines = (folder / "instances.jsonl").read_text(encoding="utf-8").splitlines()
+    write(folder, "instances", [json.loads(lines[0]) | change])
+    with pytest.raises(DataError, match=message):
+        read_recsys(folder)
+
+
+def test_items_are_numbered_from_zero(tmp_path: Path) -> None:
+    folder = gift_shop(tmp_path / "shop")
+    write(folder, "items", [{"item": 1, "title": "cup"}])
+    with pytest.raises(DataError, match=r"items\.jsonl:1: item 1 where 0"):
+        read_recsys(folder)
+
+
+def test_a_folder_without_data_says_what_is_wanted(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match=r"instances\.jsonl"):
+        run_recsys(tmp_path, tmp_path, make_embedder("hash:32"))
+
+
+@pytest.mark.parametrize(
+    ("place", "ndcg", "hit"), [(1, 1.0, 1.0), (2, 1 / np.log2(3), 1.0), (5, 1 / np.log2(6), 1.0), (6, 0, 0)]
+)
+def test_measures_by_place(place: int, ndcg: float, hit: float) -> None:
+    one = Instance(user="a", history=(0,), session=(1,), target=2, candidates=tuple(range(2, 12)))
+    scores = np.zeros(12)
+    scores[3 : 3 + place - 1] = 2.0
+    scores[2] = 1.0
+    measured = measure([one], lambda _: scores, 12)
+    assert measured["1+99"] == {NDCG: [pytest.approx(ndcg)], HIT: [hit]}
+
+
+def test_what_the_person_had_is_no_rival_in_the_whole_catalogue() -> None:
+    one = Instance(user="a", history=(0,), session=(1,), target=2, candidates=(3, 2))
+    measured = measure([one], lambda _: np.array([9.0, 9.0, 1.0, 0.0, 5.0]), 5)
+    assert measured["1+99"][NDCG] == [1.0]
+    assert measured["all"][NDCG] == [pytest.approx(1 / np.log2(3))]
+
+
+def test_equal_scores_do_not_favour_the_target() -> None:
+    one = Instance(user="a", history=(), session=(0,), target=9, candidates=tuple(range(1, 10)))
+    assert measure([one], lambda _: np.zeros(10), 10)["1+99"][HIT] == [0.0]
+
+
+def test_a_whole_evaluation(tmp_path: Path) -> None:
+    gift_shop(tmp_path / "data", 40)
+    report = run_recsys(tmp_path, tmp_path / "runs", make_embedder("hash:64"))
+    lines = {(line.protocol, line.system): line for line in report.lines}
+    assert {line.dataset for line in report.lines} == {"data"}
+    assert report.weights["data"].choices == 40
+    ours, popular = lines["1+99", OURS], lines["1+99", "popularity"]
+    assert ours.n == 40
+    assert ours.ndcg[0] > popular.ndcg[0]
+    assert popular.ndcg_gain is not None
+    assert popular.ndcg_gain[0] == pytest.approx(ours.ndcg[0] - popular.ndcg[0])
+    assert popular.ndcg_gain[1] > 0
+    table = as_table(report)
+    assert "| data, 1+99, n = 40 | nDCG@5 |" in table
+    assert "| knn-baskets | " in table

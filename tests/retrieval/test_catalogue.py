@@ -1,0 +1,207 @@
+"""Catalogues from every layout and with every fault that real ones have."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from personable.embed import make_embedder
+from personable.errors import DataError
+from personable.retrieval.catalogue import Wanted, all_items, as_passage, fill, item_of, read_items
+from personable.retrieval.corpus import open_collection
+from personable.retrieval.item_records import price, read_item
+from personable.types import Item, Passage
+
+EMBEDDER = make_embedder("hash:64")
+
+
+def jsonl(path: Path, *records: dict[str, Any]) -> Path:
+    path.write_text("\n".join(json.dumps(record) for record in records), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("given", "number"),
+    [
+        ("$1,299.00", 1299.0),
+        ("1.299,00 €", 1299.0),
+        ("£1,299", 1299.0),
+        ("1 299,50", 1299.5),
+        ("$10.00 - $25.00", 10.0),
+        ("7", 7.0),
+        ("0.99", 0.99),
+        ("1.234.567", 1234567.0),
+        (12, 12.0),
+        ("", None),
+        ("None", None),
+        (None, None),
+        ("-5", None),
+        (-5, None),
+        (float("nan"), None),
+        (True, None),
+        (".a-box-inner{background-color:#fff} .a-alert-error{border-radius:4px 4px}", None),
+    ],
+)
+def test_prices_are_read_as_shops_write_them(given: object, number: float | None) -> None:
+    assert price(given) == number
+
+
+def test_the_layout_of_2014_is_python_not_json(tmp_path: Path) -> None:
+    path = tmp_path / "meta_Office.json.gz"
+    lines = [
+        {"asin": "A1", "title": "Stapler", "price": 5.5, "categories": [["Office", "Staplers"]], "brand": "Clip"},
+        {"asin": "A2", "title": "Clock's hand", "description": "Ticks"},
+    ]
+    path.write_bytes(gzip.compress("\n".join(map(repr, lines)).encode()))
+    items = read_items([path]).items
+    assert items["A1"] == Item(id="A1", title="Stapler", category="Staplers", brand="Clip", price=5.5)
+    assert items["A2"].title == "Clock's hand"
+
+
+def test_the_layout_of_2018_with_its_reviews(tmp_path: Path) -> None:
+    meta = jsonl(
+        tmp_path / "meta.json",
+        {
+            "asin": "B1",
+            "title": "Desk &amp; chair",
+            "description": ["<p>Solid <b>oak</b></p>", ""],
+            "feature": ["Folds"],
+            "price": "$1,299.00",
+            "category": ["Office", "Desks"],
+        },
+    )
+    reviews = jsonl(
+        tmp_path / "reviews.json",
+        *({"reviewerID": f"R{n}", "asin": "B1", "reviewText": f"Review {n}", "overall": 5.0} for n in range(5)),
+    )
+    item = read_items([meta, reviews]).items["B1"]
+    assert item.title == "Desk & chair"
+    assert item.description == "Solid oak\nFolds"
+    assert (item.price, item.category) == (1299.0, "Desks")
+    assert item.reviews == ("Review 0", "Review 1", "Review 2")
+    assert "Review 0" in as_passage(item).text
+
+
+def test_the_layout_of_2023(tmp_path: Path) -> None:
+    record = {
+        "parent_asin": "C1",
+        "main_category": "Office",
+        "title": "Pen",
+        "features": ["Blue 🖊️"],
+        "description": [],
+        "price": None,
+        "store": "Pilot",
+        "categories": ["Office", "Pens"],
+        "details": {"Colour": "Blue", "Weight": {"g": 3}},
+        "images": [{"large": "https://example.org/a.jpg"}],
+        "average_rating": 4.5,
+    }
+    review = {"user_id": "U", "parent_asin": "C1", "title": "Good", "text": "Writes<br />well", "rating": 5.0}
+    item = read_items([jsonl(tmp_path / "meta.jsonl", record), jsonl(tmp_path / "reviews.jsonl", review)]).items["C1"]
+    assert (item.category, item.brand, item.price, item.description) == ("Pens", "Pilot", None, "Blue 🖊️")
+    assert item.attributes == {"Colour": "Blue", "average_rating": 4.5}
+    assert item.reviews == ("Writes\nwell",)
+
+
+def test_csv_with_stock(tmp_path: Path) -> None:
+    path = tmp_path / "shop.csv"
+    path.write_text("sku,name,price,availability\n1,Cup,£2.50,in stock\n2,Mug,3,out of stock\n", encoding="utf-8")
+    items = read_items([path]).items
+    assert [(one.title, one.price, one.in_stock) for one in items.values()] == [("Cup", 2.5, True), ("Mug", 3.0, False)]
+
+
+def test_faulty_records_are_told_and_the_rest_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_text(
+        '{"id": "1", "title": "Cup"}\n{"id": "1", "title": "Other"}\n{"title": "No id"}\n{"id": "2"}\n'
+        '{"id": "3", "title": "", "description": "Only described"}\nnot json\n[1]\n',
+        encoding="utf-8",
+    )
+    stock = read_items([path])
+    assert {id: item.title for id, item in stock.items.items()} == {"1": "Cup", "3": "Only described"}
+    errors = [failed.error for failed in stock.failed]
+    assert [failed.source for failed in stock.failed] == [f"{path}, line {n}" for n in (2, 3, 4, 6, 7)]
+    assert "used before" in errors[0]
+    assert "no id" in errors[1]
+    assert "neither title nor description" in errors[2]
+
+
+def test_a_title_of_nothing_but_markup_is_missing() -> None:
+    assert "neither title" in str(read_item({"id": "1", "title": "<br>"}))
+
+
+@pytest.mark.parametrize("content", ["", "not json\n"])
+def test_a_catalogue_without_items_is_an_error(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(DataError, match="no item in"):
+        read_items([path])
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(b"%PDF")
+    with pytest.raises(DataError, match="no file of items"):
+        read_items([tmp_path / "a.pdf"])
+
+
+def test_a_collection_mirrors_its_catalogue(tmp_path: Path) -> None:
+    path = jsonl(tmp_path / "items.jsonl", {"id": "1", "title": "Cup"}, {"id": "2", "title": "Mug", "price": 3})
+    with open_collection(tmp_path, "shop", embedder=EMBEDDER, create=True) as shop:
+        assert fill(shop.store, read_items([path])).added == 2
+        jsonl(path, {"id": "2", "title": "Mug", "price": 4}, {"id": "3", "title": "Jug"})
+        report = fill(shop.store, read_items([path]))
+        assert (report.added, report.replaced, report.unchanged, report.removed) == (1, 1, 0, 1)
+        assert fill(shop.store, read_items([path])).unchanged == 2
+        items, vectors = all_items(shop.store)
+    assert {item.id: item.price for item in items} == {"2": 4.0, "3": None}
+    assert vectors is not None
+    mug = next(row for row, item in enumerate(items) if item.id == "2")
+    assert vectors.shape == (2, 64)
+    assert float(vectors[mug] @ EMBEDDER.passages(["Mug"])[0]) > 0.5
+
+
+def test_items_do_not_mix_with_documents(tmp_path: Path) -> None:
+    path = jsonl(tmp_path / "items.jsonl", {"id": "1", "title": "Cup"})
+    (tmp_path / "a.md").write_text("Some text", encoding="utf-8")
+    with open_collection(tmp_path, "docs", embedder=EMBEDDER, create=True) as docs:
+        docs.index([tmp_path / "a.md"])
+        with pytest.raises(DataError, match="holds documents"):
+            fill(docs.store, read_items([path]))
+        with pytest.raises(DataError, match="no item of a catalogue"):
+            all_items(docs.store)
+
+
+def test_an_empty_catalogue_is_named(tmp_path: Path) -> None:
+    with (
+        open_collection(tmp_path, "shop", embedder=EMBEDDER, create=True) as shop,
+        pytest.raises(DataError, match="is empty"),
+    ):
+        all_items(shop.store)
+
+
+def test_an_item_survives_as_a_passage() -> None:
+    item = Item(id="1", title="Cup", category="Kitchen", brand="Ceram", price=2.5, in_stock=False)
+    back = item_of(as_passage(item))
+    assert back.model_copy(update={"description": ""}) == item
+    with pytest.raises(DataError, match="no item"):
+        item_of(Passage(id="x", text="y"))
+
+
+def test_filters() -> None:
+    cup = Item(id="1", title="Cup", category="Kitchen", brand="Ceram", price=2.5)
+    gone = cup.model_copy(update={"in_stock": False})
+    free = cup.model_copy(update={"price": None})
+    assert Wanted().allows(cup)
+    assert not Wanted().allows(gone)
+    assert Wanted(in_stock=False).allows(gone)
+    assert Wanted(category="kitchen", brand="CERAM", cheapest=2.5, dearest=2.5).allows(cup)
+    assert not Wanted(category="Garden").allows(cup)
+    assert not Wanted(brand="Other").allows(cup)
+    assert not Wanted(dearest=2).allows(cup)
+    assert not Wanted(cheapest=3).allows(cup)
+    assert not Wanted(dearest=2).allows(free)
+    assert Wanted().allows(free)

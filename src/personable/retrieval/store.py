@@ -155,12 +155,11 @@ class PassageStore:
 
         def look() -> tuple[list[Passage], Vectors | None]:
             passages = self._database.passages(self._database.rows().tolist())
-            if self.dense is None:
+            if self.dense is None or not passages:
                 return list(passages.values()), None
             vectors = self.dense.vectors()
-            known = [row for row in passages if row in vectors]
-            held = np.stack([vectors[row] for row in known]) if known else np.empty((0, self.manifest.dim), np.float32)
-            return [passages[row] for row in known], held
+            rows = [row for row in passages if row in vectors]
+            return [passages[row] for row in rows], np.stack([vectors[row] for row in rows])
 
         return self._steady(look)
 

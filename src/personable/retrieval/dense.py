@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +46,11 @@ class DenseIndex:
         """All row ids, ascending."""
         return np.sort(_ids(self._index)) if self._index is not None else np.empty(0, dtype=np.int64)
 
-    def vectors(self) -> dict[int, NDArray[np.float32]]:
-        """Row id → its vector, shape (dim,), as stored in half precision."""
-        if not len(self):
-            return {}
-        rows, vectors = _all(self._index)
-        return dict(zip(rows.tolist(), vectors, strict=True))
+    def vectors(self, rows: Sequence[int]) -> Vectors:
+        """The vectors of `rows`, shape (len(rows), dim), as stored in half precision. Raises KeyError for others."""
+        found, vectors = _all(self._index)
+        place = dict(zip(found.tolist(), range(len(found)), strict=True))
+        return vectors[[place[row] for row in rows]]
 
     def update(self, rows: NDArray[np.int64], vectors: Vectors, gone: NDArray[np.int64]) -> None:
         """Remove the rows `gone`, add `vectors` (shape (len(rows), dim)) under the new `rows`; durable on return."""

@@ -155,11 +155,8 @@ class PassageStore:
 
         def look() -> tuple[list[Passage], Vectors | None]:
             passages = self._database.passages(self._database.rows().tolist())
-            if self.dense is None or not passages:
-                return list(passages.values()), None
-            vectors = self.dense.vectors()
-            rows = [row for row in passages if row in vectors]
-            return [passages[row] for row in rows], np.stack([vectors[row] for row in rows])
+            vectors = self.dense.vectors(list(passages)) if self.dense is not None and passages else None
+            return list(passages.values()), vectors
 
         return self._steady(look)
 

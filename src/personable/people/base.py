@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Any, Self, TypeVar, get_args
 
 from sqlalchemy import ColumnElement, Row, Select, Table, bindparam, select
 from sqlalchemy.exc import DBAPIError
@@ -16,6 +16,8 @@ from personable.errors import DataError, NotFoundError, UsageError
 from personable.people import schema
 from personable.people.database import failure, open_engine
 from personable.people.person import Person
+
+T = TypeVar("T")
 
 # Queries that are asked often are built once: building one costs as much as running it.
 _PERSON = select(schema.people).where(schema.people.c.id == bindparam("person"))
@@ -86,11 +88,15 @@ class Store:
     async def _rows(
         self, connection: AsyncConnection, query: Select[Any], person: str, **given: Any
     ) -> Sequence[Row[Any]]:
-        """The rows of `query` for `person`; an unknown person is an error and not an empty answer."""
+        """The rows of `query` for `person`: none for an unknown one."""
         rows: Sequence[Row[Any]] = (await connection.execute(query, {"person": person, **given})).all()
-        if not rows:
-            await self._known(connection, person)
         return rows
+
+    async def _theirs(self, connection: AsyncConnection, person: str, found: T) -> T:
+        """`found`, of a person; where it is nothing, an unknown person is an error and not an empty answer."""
+        if not found:
+            await self._known(connection, person)
+        return found
 
 
 def mine(table: Table, person: str, id: str) -> ColumnElement[bool]:

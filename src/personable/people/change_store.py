@@ -29,7 +29,8 @@ class ChangeStore(Store):
         """Every change of the person's statements, or of one of them, oldest first."""
         query = _CHANGES if statement is None else _CHANGES.where(schema.changes.c.statement == statement)
         async with self._read() as connection:
-            return [_change(row) for row in await self._rows(connection, query, person)]
+            rows = await self._theirs(connection, person, await self._rows(connection, query, person))
+        return [_change(row) for row in rows]
 
     async def confirm(self, person: str, statement: str) -> Statement:
         """Confirm a statement: it is certain from now on, and ends what it contradicts.

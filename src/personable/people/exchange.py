@@ -15,6 +15,7 @@ _TITLES: dict[Kind, str] = {
     "constraint": "Constraints", "goal": "Goals", "preference": "Preferences", "fact": "Facts"
 }  # fmt: skip
 _KINDS = {title.casefold(): kind for kind, title in _TITLES.items()}
+_STATES: dict[str, State] = {state: state for state in get_args(State)}
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)]) (.*)", re.DOTALL)
 _HEADING = re.compile(r"#{1,6} (.*)")
 _REMARKS = re.compile(r" \*\(([^()*]*)\)\*$")
@@ -67,15 +68,17 @@ def from_ptkb(value: Any) -> list[Told]:
     rows: Sequence[Any] = list(held.values()) if isinstance(held, dict) else held
     if not isinstance(rows, list) or not rows:
         raise DataError('this is no ptkb: give {"ptkb": {"1": "I am vegetarian", …}}')
-    texts = [row.get("text") if isinstance(row, dict) else row for row in rows]
-    for number, text in enumerate(texts, 1):
+    told = []
+    for number, row in enumerate(rows, 1):
+        text = row.get("text") if isinstance(row, dict) else row
         if not isinstance(text, str):
             raise DataError(f"statement {number} of the ptkb has no text; nothing was imported")
-    return [Told(text) for text in texts]
+        told.append(Told(text))
+    return told
 
 
 def _item(one: Statement) -> str:
-    remarks = [] if one.state == "confirmed" else [one.state]
+    remarks: list[str] = [] if one.state == "confirmed" else [one.state]
     if one.sensitive is not None:
         remarks.append("sensitive" if one.sensitive else "not sensitive")
     remarks += [f"since {one.valid_from.isoformat()}"] if one.valid_from else []
@@ -105,12 +108,14 @@ def _told(item: str, kind: Kind | None) -> Told:
     told = Told(re.sub(r"\\([\\`*_\[\]<>#])", r"\1", body), kind)
     for remark in found[1].split("; ") if found else ():
         word, _, when = remark.partition(" ")
-        if remark in get_args(State):
-            told = told._replace(state=remark)
+        if remark in _STATES:
+            told = told._replace(state=_STATES[remark])
         elif remark in ("sensitive", "not sensitive"):
             told = told._replace(sensitive=remark == "sensitive")
-        elif word in ("since", "until"):
-            told = told._replace(**{"valid_from" if word == "since" else "valid_to": moment(when)})
+        elif word == "since":
+            told = told._replace(valid_from=moment(when))
+        elif word == "until":
+            told = told._replace(valid_to=moment(when))
         else:
             raise DataError(f"the remark {remark!r} behind “{body[:50]}” is unknown; nothing was imported")
     return told

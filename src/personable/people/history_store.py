@@ -56,7 +56,7 @@ class HistoryStore(Store):
     async def events(self, person: str, session: str | None = None, limit: int = 200) -> list[Event]:
         """The last `limit` events of the person, or of one of their sessions, in the order of their times."""
         async with self._read() as connection:
-            return await self._events(connection, person, session, limit)
+            return await self._theirs(connection, person, await self._events(connection, person, session, limit))
 
     async def _events(self, connection: AsyncConnection, person: str, session: str | None, limit: int) -> list[Event]:
         query = _EVENTS if session is None else _SESSION_EVENTS
@@ -74,7 +74,7 @@ class HistoryStore(Store):
     async def turns(self, person: str, session: str, limit: int = 3) -> list[Turn]:
         """The last `limit` turns of the person's session, oldest first; none for a session that is not theirs."""
         async with self._read() as connection:
-            return await self._turns(connection, person, session, limit)
+            return await self._theirs(connection, person, await self._turns(connection, person, session, limit))
 
     async def _deeds(self, connection: AsyncConnection, person: str, limit: int) -> list[Event]:
         rows = await self._rows(connection, _DEEDS, person, limit=limit)

@@ -31,78 +31,76 @@ _TAIL = (
 _WORDS = r"(?P<value>[^\W\d_][\w'.&/-]*(?: [^\W\d_][\w'.&/-]*){0,3}?)"
 _ADVERBS = r"(?: (?:now|currently|just|recently|actually|finally))*"
 
-_PATTERNS: tuple[tuple[Slot, re.Pattern[str]], ...] = tuple(
-    (slot, re.compile(pattern, re.IGNORECASE))
-    for slot, pattern in (
-        (
-            "residence",
-            rf"(?:i|we)(?:'ve| have|'m| am|'re| are)?{_ADVERBS} (?P<verb>live|living|reside|residing|based|"
-            rf"moved|relocated)(?: (?:now|back|over))? (?:in|to|at) (?:the )?{_WORDS}{_TAIL}",
-        ),
-        (
-            "residence",
-            r"(?:io )?(?:ora |adesso |ormai )?(?P<verb>vivo|abito|risiedo|viviamo|abitiamo|mi sono (?:appena )?"
-            r"trasferit[oa]|ci siamo (?:appena )?trasferiti)(?: (?:ora|adesso|da poco))? (?:a|ad|in|nel|nei|negli) "
-            rf"{_WORDS}{_TAIL}",
-        ),
-        ("job", rf"i(?:'m| am)?{_ADVERBS} work(?:ing)?(?: now)? as (?:an? |the )?{_WORDS}{_TAIL}"),
-        ("job", rf"my (?:new |current |present )?(?:job|occupation|profession) is (?:an? |the )?{_WORDS}{_TAIL}"),
-        ("job", rf"i(?:'ve| have)? got a (?:new )?job as (?:an? )?{_WORDS}{_TAIL}"),
-        ("job", rf"{_I_AM} (?P<value>retired|unemployed|out of work){_TAIL}"),
-        ("job", r"i(?:'ve| have)?(?: just)? (?P<value>retired|lost my job)(?P<rest>)$"),
-        ("job", rf"(?:io )?(?:ora |adesso )?lavoro(?: ora| adesso)? come {_WORDS}{_TAIL}"),
-        ("job", rf"(?:il mio lavoro|la mia professione) è (?:il |la |lo |l')?{_WORDS}{_TAIL}"),
-        ("job", rf"{_SONO} (?P<value>pensionat[oa]|in pensione|disoccupat[oa]){_TAIL}"),
-        ("name", rf"my name(?:'s| is) {_WORDS}{_TAIL}"),
-        ("name", rf"(?:mi chiamo|il mio nome è) {_WORDS}{_TAIL}"),
-        ("nickname", rf"(?:please |you can )?call me {_WORDS}{_TAIL}"),
-        ("nickname", rf"(?:puoi )?chiamami {_WORDS}{_TAIL}"),
-        ("age", rf"(?:{_I_AM}|i(?:'ve| have)?(?: just)? turned)(?: an?| aged)? (?P<value>\d{{1,3}})(?P<rest>)$"),
-        (
-            "age",
-            rf"(?:{_I_AM}|i(?:'ve| have)?(?: just)? turned|my age is)(?: an?| aged)? (?P<value>\d{{1,3}})[- ]years?"
-            r"(?:[- ]old(?P<rest>\W.*)?)?$",
-        ),
-        (
-            "age",
-            r"(?:io )?ho (?:ora |adesso |compiuto |appena compiuto )?(?P<value>\d{1,3}) anni(?! di\b)(?P<rest>\W.*)?$",
-        ),
-        (
-            "marital status",
-            r"(?:i|we)(?:'m| am|'re| are| got| have got|'ve got)(?: (?:now|currently|happily|recently|just|finally))* "
-            rf"(?P<value>married|single|divorced|widowed|engaged)(?! (?:in|on|with)\b)(?: to \w+)?{_TAIL}",
-        ),
-        (
-            "marital status",
-            rf"(?:{_SONO}|mi sono)(?: (?:felicemente|appena))* (?P<value>sposat[oa]|single|celibe|nubile|divorziat[oa]|"
-            rf"vedov[oa]|fidanzat[oa]){_TAIL}",
-        ),
-        (
-            "diet",
-            rf"(?:{_I_AM}|i(?:'ve| have)? (?:became|become|turned|went|gone))(?: an?)? "
-            rf"(?P<value>vegan|vegetarian|pesc[ae]tarian|omnivore){_TAIL}",
-        ),
-        ("diet", rf"i(?: now)? eat (?P<value>meat|fish|everything)(?! (?:on|only|with)\b){_TAIL}"),
-        (
-            "diet",
-            rf"(?:{_SONO}|sono diventat[oa])(?: un[oa]?)? (?P<value>vegan[oa]|vegetarian[oa]|pescetarian[oa]|"
-            rf"onnivor[oa]){_TAIL}",
-        ),
-        ("diet", rf"(?:ora |adesso )?mangio (?P<value>carne|pesce|di tutto){_TAIL}"),
-        ("pregnancy", rf"{_I_AM}(?: about)? (?P<value>\d{{1,2}}) weeks? pregnant{_TAIL}"),
-        (
-            "pregnancy",
-            rf"{_I_AM} (?:in|at) (?:(?:my|the) )?(?:week )?(?P<value>\d{{1,2}})(?:(?:st|nd|rd|th) week)? of "
-            rf"(?:(?:my|the) )?pregnancy{_TAIL}",
-        ),
-        ("pregnancy", rf"{_I_AM} (?P<value>pregnant){_TAIL}"),
-        ("pregnancy", rf"i(?:'ve| have)?(?: just)? (?P<value>gave birth|given birth|had my baby){_TAIL}"),
-        ("pregnancy", rf"{_SONO} incinta di (?P<value>\d{{1,2}}) settimane{_TAIL}"),
-        ("pregnancy", rf"{_SONO} (?:alla|nella) (?P<value>\d{{1,2}})[ªa°]? settimana(?: di gravidanza)?{_TAIL}"),
-        ("pregnancy", rf"{_SONO} (?P<value>incinta){_TAIL}"),
-        ("pregnancy", rf"(?P<value>ho (?:appena )?partorito){_TAIL}"),
-    )
+_RULES: tuple[tuple[Slot, str], ...] = (
+    (
+        "residence",
+        rf"(?:i|we)(?:'ve| have|'m| am|'re| are)?{_ADVERBS} (?P<verb>live|living|reside|residing|based|"
+        rf"moved|relocated)(?: (?:now|back|over))? (?:in|to|at) (?:the )?{_WORDS}{_TAIL}",
+    ),
+    (
+        "residence",
+        r"(?:io )?(?:ora |adesso |ormai )?(?P<verb>vivo|abito|risiedo|viviamo|abitiamo|mi sono (?:appena )?"
+        r"trasferit[oa]|ci siamo (?:appena )?trasferiti)(?: (?:ora|adesso|da poco))? (?:a|ad|in|nel|nei|negli) "
+        rf"{_WORDS}{_TAIL}",
+    ),
+    ("job", rf"i(?:'m| am)?{_ADVERBS} work(?:ing)?(?: now)? as (?:an? |the )?{_WORDS}{_TAIL}"),
+    ("job", rf"my (?:new |current |present )?(?:job|occupation|profession) is (?:an? |the )?{_WORDS}{_TAIL}"),
+    ("job", rf"i(?:'ve| have)? got a (?:new )?job as (?:an? )?{_WORDS}{_TAIL}"),
+    ("job", rf"{_I_AM} (?P<value>retired|unemployed|out of work){_TAIL}"),
+    ("job", r"i(?:'ve| have)?(?: just)? (?P<value>retired|lost my job)(?P<rest>)$"),
+    ("job", rf"(?:io )?(?:ora |adesso )?lavoro(?: ora| adesso)? come {_WORDS}{_TAIL}"),
+    ("job", rf"(?:il mio lavoro|la mia professione) è (?:il |la |lo |l')?{_WORDS}{_TAIL}"),
+    ("job", rf"{_SONO} (?P<value>pensionat[oa]|in pensione|disoccupat[oa]){_TAIL}"),
+    ("name", rf"my name(?:'s| is) {_WORDS}{_TAIL}"),
+    ("name", rf"(?:mi chiamo|il mio nome è) {_WORDS}{_TAIL}"),
+    ("nickname", rf"(?:please |you can )?call me {_WORDS}{_TAIL}"),
+    ("nickname", rf"(?:puoi )?chiamami {_WORDS}{_TAIL}"),
+    ("age", rf"(?:{_I_AM}|i(?:'ve| have)?(?: just)? turned)(?: an?| aged)? (?P<value>\d{{1,3}})(?P<rest>)$"),
+    (
+        "age",
+        rf"(?:{_I_AM}|i(?:'ve| have)?(?: just)? turned|my age is)(?: an?| aged)? (?P<value>\d{{1,3}})[- ]years?"
+        r"(?:[- ]old(?P<rest>\W.*)?)?$",
+    ),
+    (
+        "age",
+        r"(?:io )?ho (?:ora |adesso |compiuto |appena compiuto )?(?P<value>\d{1,3}) anni(?! di\b)(?P<rest>\W.*)?$",
+    ),
+    (
+        "marital status",
+        r"(?:i|we)(?:'m| am|'re| are| got| have got|'ve got)(?: (?:now|currently|happily|recently|just|finally))* "
+        rf"(?P<value>married|single|divorced|widowed|engaged)(?! (?:in|on|with)\b)(?: to \w+)?{_TAIL}",
+    ),
+    (
+        "marital status",
+        rf"(?:{_SONO}|mi sono)(?: (?:felicemente|appena))* (?P<value>sposat[oa]|single|celibe|nubile|divorziat[oa]|"
+        rf"vedov[oa]|fidanzat[oa]){_TAIL}",
+    ),
+    (
+        "diet",
+        rf"(?:{_I_AM}|i(?:'ve| have)? (?:became|become|turned|went|gone))(?: an?)? "
+        rf"(?P<value>vegan|vegetarian|pesc[ae]tarian|omnivore){_TAIL}",
+    ),
+    ("diet", rf"i(?: now)? eat (?P<value>meat|fish|everything)(?! (?:on|only|with)\b){_TAIL}"),
+    (
+        "diet",
+        rf"(?:{_SONO}|sono diventat[oa])(?: un[oa]?)? (?P<value>vegan[oa]|vegetarian[oa]|pescetarian[oa]|"
+        rf"onnivor[oa]){_TAIL}",
+    ),
+    ("diet", rf"(?:ora |adesso )?mangio (?P<value>carne|pesce|di tutto){_TAIL}"),
+    ("pregnancy", rf"{_I_AM}(?: about)? (?P<value>\d{{1,2}}) weeks? pregnant{_TAIL}"),
+    (
+        "pregnancy",
+        rf"{_I_AM} (?:in|at) (?:(?:my|the) )?(?:week )?(?P<value>\d{{1,2}})(?:(?:st|nd|rd|th) week)? of "
+        rf"(?:(?:my|the) )?pregnancy{_TAIL}",
+    ),
+    ("pregnancy", rf"{_I_AM} (?P<value>pregnant){_TAIL}"),
+    ("pregnancy", rf"i(?:'ve| have)?(?: just)? (?P<value>gave birth|given birth|had my baby){_TAIL}"),
+    ("pregnancy", rf"{_SONO} incinta di (?P<value>\d{{1,2}}) settimane{_TAIL}"),
+    ("pregnancy", rf"{_SONO} (?:alla|nella) (?P<value>\d{{1,2}})[ªa°]? settimana(?: di gravidanza)?{_TAIL}"),
+    ("pregnancy", rf"{_SONO} (?P<value>incinta){_TAIL}"),
+    ("pregnancy", rf"(?P<value>ho (?:appena )?partorito){_TAIL}"),
 )
+_PATTERNS = tuple((slot, re.compile(pattern, re.IGNORECASE)) for slot, pattern in _RULES)
 
 _LEAD = re.compile(r"^(?:(?:no|yes|well|actually|by the way|now|so|sì|in realtà|allora),? +)+", re.IGNORECASE)
 _MORE = re.compile(r"[,;.]|\b(?:and|or|but|with|where|because|e|ed|o|ma|con|dove|perché)\b", re.IGNORECASE)

@@ -88,7 +88,7 @@ class StatementStore(ChangeStore):
     ) -> list[Statement]:
         """The person's statements in these states, oldest first; with `ended` also those that no longer hold."""
         async with self._read() as connection:
-            return await self._statements(connection, person, states, ended)
+            return await self._theirs(connection, person, await self._statements(connection, person, states, ended))
 
     async def _statements(
         self, connection: AsyncConnection, person: str, states: Sequence[State], ended: bool

@@ -20,7 +20,7 @@ from personable.people.memory import Memory
 from personable.people.person import Erased, Learned, Person
 from personable.people.run_store import RunStore
 from personable.people.statement_store import StatementStore
-from personable.people.statements import Statement
+from personable.people.statements import State, Statement
 from personable.people.weight_store import WeightStore
 from personable.types import Dial
 
@@ -142,7 +142,7 @@ class People(StatementStore, HistoryStore, WeightStore, RunStore, ArchiveStore):
         `turns` of `session`."""
         async with self._read(snapshot=True) as connection:
             known = await self._known(connection, person)
-            states = ("confirmed", "proposed") if known.learned == "use" else ("confirmed",)
+            states: Sequence[State] = ("confirmed", "proposed") if known.learned == "use" else ("confirmed",)
             return Memory(
                 person=known,
                 statements=await self._statements(connection, person, states, ended=True),

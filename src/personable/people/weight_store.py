@@ -28,7 +28,7 @@ class WeightStore(Store):
     async def weights(self, person: str) -> WeightsChange | None:
         """The person's present weights; None where none were ever set."""
         async with self._read() as connection:
-            return await self._weights(connection, person)
+            return await self._theirs(connection, person, await self._weights(connection, person))
 
     async def _weights(self, connection: AsyncConnection, person: str) -> WeightsChange | None:
         rows = await self._rows(connection, _LATEST, person)
@@ -55,7 +55,8 @@ class WeightStore(Store):
     async def weight_history(self, person: str) -> list[WeightsChange]:
         """Every change of the person's weights, oldest first."""
         async with self._read() as connection:
-            rows = await self._rows(connection, _HISTORY.order_by(schema.weights.c.row), person)
+            query = _HISTORY.order_by(schema.weights.c.row)
+            rows = await self._theirs(connection, person, await self._rows(connection, query, person))
         return [WeightsChange(**row._mapping) for row in rows]
 
     async def roll_back_weights(self, person: str, change: str) -> WeightsChange:

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -158,3 +159,22 @@ async def test_nothing_erased_or_forgotten_stays_in_the_files(people: People, tm
     files = b"".join(file.read_bytes() for file in tmp_path.glob("people.db*"))
     assert b"canary-" not in files
     assert b"I stay here" in files
+
+
+async def test_a_store_of_the_first_version_is_upgraded_and_keeps_everything(tmp_path: Path) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path / 'people.db'}")
+    with engine.begin() as connection:
+        config = Config()
+        config.set_main_option("script_location", str(Path(database.__file__).parent / "migrations"))
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        connection.execute(
+            text(
+                "INSERT INTO people (id, name, dial, created) VALUES ('ana', 'Ana', 'on', '2026-01-01 12:00:00.000000')"
+            )
+        )
+    engine.dispose()
+    async with await People.open(tmp_path / "people.db") as people:
+        kept = await people.get("ana")
+        assert (kept.name, kept.dial, kept.learned, kept.share_sensitive) == ("Ana", "on", "ask", False)
+        assert (await people.tell("ana", "I like tea")).text == "I like tea"

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 
 from personable.embed import make_embedder
 from personable.errors import ConfigurationError, DataError, ModelError, NotFoundError, UsageError
-from personable.retrieval import indexing
+from personable.retrieval import indexing, readers
 from personable.retrieval.corpus import (
     Collection,
     IndexOptions,
@@ -458,6 +459,27 @@ def test_a_killed_run_is_taken_up_and_ends_like_one_that_was_not(tmp_path: Path,
     with open_collection(home, "fresh", create=True) as collection:
         collection.index([files])
         assert resumed == texts(collection)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_memory_does_not_grow_with_the_length_of_a_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Python allocates; tantivy's writer keeps to the heap that it is given."""
+    monkeypatch.setattr(readers, "PART", 50_000)
+    monkeypatch.setattr(indexing, "EVERY", 100)
+    peaks, passages = [], []
+    for lines in (4_000, 16_000):
+        text = "".join(f"Here kettle {n % 500} boils, and nobody knows the end.\n\n" for n in range(lines))
+        path = write(tmp_path / f"{lines}.txt", text)
+        with open_collection(tmp_path / "home", f"c{lines}", create=True) as collection:
+            tracemalloc.start()
+            try:
+                passages.append(collection.index([path]).passages)
+                peaks.append(tracemalloc.get_traced_memory()[1])
+            finally:
+                tracemalloc.stop()
+    assert passages[1] > 3 * passages[0] > 300
+    assert peaks[1] < 1.5 * peaks[0]
 
 
 @pytest.mark.slow

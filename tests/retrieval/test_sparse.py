@@ -99,3 +99,24 @@ def test_another_process_view_changes_with_reload(tmp_path: Path) -> None:
 @pytest.mark.parametrize("query", ['apple AND "', "title:apple", "(", "*", "apple~2", "row:1", "\\"])
 def test_query_syntax_is_just_text(index: SparseIndex, query: str) -> None:
     assert set(index.search(query, 5)[0].tolist()) == ({0, 1, 2} if "apple" in query else set())
+
+
+def test_many_small_commits_are_merged_though_each_begins_with_a_rollback(tmp_path: Path) -> None:
+    index = SparseIndex(tmp_path, "en")
+    for n in range(40):
+        index.rollback()
+        index.add([(n, "", f"apple {n}")])
+        index.commit()
+    index.close()
+    index.reload()
+    assert len(index) == 40
+    assert index._index.searcher().num_segments < 20
+
+
+def test_a_rollback_with_nothing_to_forget_keeps_what_was_committed(index: SparseIndex) -> None:
+    index.rollback()
+    index.add([(7, "", "grape")])
+    index.rollback()
+    index.delete(np.array([0]))
+    index.commit()
+    assert index.rows().tolist() == [1, 2]

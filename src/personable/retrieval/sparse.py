@@ -59,6 +59,7 @@ class SparseIndex:
             raise DataError(f"{folder} cannot be read ({error}); delete it and index again to mend it") from error
         self._analyser = Analyser(language)
         self._writer: Any = None
+        self._changed = False
 
     def __len__(self) -> int:
         return int(self._index.searcher().num_docs)
@@ -90,8 +91,9 @@ class SparseIndex:
 
     def commit(self) -> None:
         """Make what was added and deleted durable and visible."""
-        if self._writer is not None:
+        if self._changed:
             self._writer.commit()
+            self._changed = False
         self.reload()
 
     def reload(self) -> None:
@@ -99,9 +101,13 @@ class SparseIndex:
         self._index.reload()
 
     def rollback(self) -> None:
-        """Forget what was added and deleted since the last commit."""
-        if self._writer is not None:
+        """Forget what was added and deleted since the last commit.
+
+        Nothing is done where nothing was: a rollback throws away the merges under way and starts new threads.
+        """
+        if self._changed:
             self._writer.rollback()
+            self._changed = False
 
     def close(self) -> None:
         """Finish merging; what was not committed is forgotten."""
@@ -152,4 +158,5 @@ class SparseIndex:
     def _writing(self) -> Any:
         if self._writer is None:
             self._writer = self._index.writer(heap_size=64_000_000, num_threads=1)
+        self._changed = True
         return self._writer

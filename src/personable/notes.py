@@ -9,11 +9,19 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from personable.item_notes import Candidate as Candidate
+from personable.item_notes import CandidatesNote as CandidatesNote
+from personable.item_notes import Deed as Deed
+from personable.item_notes import DeedsNote as DeedsNote
+from personable.item_notes import Judgement as Judgement
+from personable.item_notes import JudgementsNote as JudgementsNote
+from personable.item_notes import Note as Note
+from personable.item_notes import RankingNote as RankingNote
+from personable.item_notes import RecommendationsNote as RecommendationsNote
+from personable.item_notes import SummaryNote as SummaryNote
+from personable.item_notes import TasteNote as TasteNote
+from personable.item_notes import WishNote as WishNote
 from personable.types import Answer, Dial, Question, Used, Value
-
-
-class Note(Value):
-    """Base of all notes."""
 
 
 class QuestionNote(Note):
@@ -196,6 +204,14 @@ AnyNote = Annotated[
     | ReplyNote
     | GuardNote
     | DecisionNote
-    | AnswerNote,
+    | AnswerNote
+    | WishNote
+    | DeedsNote
+    | CandidatesNote
+    | TasteNote
+    | JudgementsNote
+    | SummaryNote
+    | RankingNote
+    | RecommendationsNote,
     Field(discriminator="kind"),
 ]

@@ -128,3 +128,51 @@ class Item(Value):
     in_stock: bool = True
     attributes: dict[str, Scalar] = Field(default_factory=dict)
     reviews: tuple[str, ...] = ()
+
+
+class Wish(Value):
+    """A request for recommendations: `k` items for `person` (None: nobody in particular) in their `session`, about
+    `query` ("" for anything). `again` allows items that the person turned to before."""
+
+    person: str | None = None
+    session: str | None = None
+    query: str = ""
+    k: int = Field(5, ge=1)
+    again: bool = False
+    dial: Dial = "auto"
+
+
+class Reason(Value):
+    """Why an item is shown, in words about the person alone. `post` is the note on the board that it stands on; `event`
+    or `statement` the id of what the person did or said, None where nothing is known of them."""
+
+    text: str
+    post: int
+    event: str | None = None
+    statement: str | None = None
+
+
+class Recommended(Value):
+    """One recommended item; `score` is the fused one and means nothing across requests."""
+
+    place: int = Field(ge=1)
+    item: str
+    title: str
+    price: float | None = None
+    score: float
+    reasons: list[Reason] = Field(default_factory=list)
+
+
+class Recommendations(Value):
+    """Recommended items, best first. `cold` says that nothing was known that the catalogue could be compared with.
+    `degraded` lists in words what did not work as asked."""
+
+    id: str
+    person: str | None = None
+    items: list[Recommended]
+    cold: bool = False
+    degraded: list[str] = Field(default_factory=list)
+    model: str = ""
+    tokens: Tokens = Tokens()
+    calls: int = 0
+    seconds: float = 0.0

@@ -29,6 +29,7 @@ def index(
     text_field: Annotated[str | None, typer.Option(help="Field of CSV and JSONL records that holds the text.")] = None,
     title_field: Annotated[str | None, typer.Option(help="Field that holds the title.")] = None,
     id_field: Annotated[str | None, typer.Option(help="Field that holds the id.")] = None,
+    items: Annotated[bool, typer.Option("--items", help="The records are items of a catalogue, to recommend.")] = False,
     json: Json = False,
     embedder: Embedder = None,
     home: Home = None,
@@ -38,6 +39,11 @@ def index(
     from personable.retrieval.corpus import IndexOptions, open_collection
 
     conf = settings(embedder=embedder, home=home, language=language)
+    if items:
+        from personable.cli.recommending import index_items
+
+        index_items(conf, paths, into, language, json)
+        return
     options = IndexOptions(
         text_field=text_field,
         title_field=title_field,

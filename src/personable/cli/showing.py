@@ -14,7 +14,7 @@ from rich.text import Text as Styled
 from rich.tree import Tree
 
 from personable.board import Board, Post, Subscription, Text
-from personable.notes import DecisionNote, GateNote, GuardNote, PassagesNote, PortraitNote
+from personable.notes import CandidatesNote, DecisionNote, GateNote, GuardNote, PassagesNote, PortraitNote
 from personable.types import Answer, Citation, Used
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -134,6 +134,8 @@ def _lines(post: Post) -> list[str]:
             used = [f"{one.text} ({one.score:.2f})" for one in note.statements]
             kept = [f"{one.text} ({one.score:.2f}; kept from the model)" for one in note.withheld]
             return used + kept + [f"interested in {name}" for name in note.interests] or ["nothing is known"]
+        case CandidatesNote():
+            return [f"{n}. {one.title} ({one.score:.3f})" for n, one in enumerate(note.found, 1)]
         case GateNote():
             evidence = ", ".join(f"{name} {value:.2f}" for name, value in note.evidence.items())
             return [f"{note.verdict}: {evidence}"]

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from personable.people import schema
 from personable.people.base import Store, fields, mine
 from personable.people.checks import checked_id, checked_text
-from personable.people.events import Event, Turn, now
+from personable.people.events import Event, EventKind, Turn, now
 from personable.people.statements import new_id
 
 _EVENT, _TURN = schema.events.c, schema.turns.c
@@ -24,6 +24,13 @@ _EVENTS = (
 _SESSION_EVENTS = _EVENTS.where(_EVENT.session == bindparam("session"))
 # Every answer shows several passages: counted in, they would push out what the person did.
 _DEEDS = _EVENTS.where(_EVENT.kind != "impression")
+# Whoever turned the dial off counts for nobody.
+_EVERYBODY = (
+    select(_EVENT.person, _EVENT.session, _EVENT.item, _EVENT.kind, _EVENT.value)
+    .join(schema.people, schema.people.c.id == _EVENT.person)
+    .where(_EVENT.item.is_not(None), schema.people.c.dial != "off")
+    .order_by(_EVENT.person, _EVENT.time, _EVENT.row)
+)
 _TURNS = (
     fields(schema.turns, "person")
     .where(_TURN.person == bindparam("person"), _TURN.session == bindparam("session"))
@@ -62,6 +69,13 @@ class HistoryStore(Store):
         query = _EVENTS if session is None else _SESSION_EVENTS
         given = {"limit": limit} if session is None else {"limit": limit, "session": session}
         return [Event(**row._mapping) for row in reversed(await self._rows(connection, query, person, **given))]
+
+    async def item_events(self) -> list[tuple[str, str | None, str, EventKind, float | None]]:
+        """What everybody did with items, for counting: person, session, item, kind and value, each person's oldest
+        first. People whose dial is off are left out."""
+        async with self._read() as connection:
+            rows = (await connection.execute(_EVERYBODY)).all()
+        return [(person, session, item, kind, value) for person, session, item, kind, value in rows]
 
     async def open_session(self, person: str, session: str | None = None) -> str:
         """Open a session, or go on with the person's session of that id; returns its id."""

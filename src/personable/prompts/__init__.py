@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from jinja2.sandbox import SandboxedEnvironment
 
-_TAG = re.compile(r"<(?=/?\s*(?:passage|person|question|notes|statement|draft|source)\b)", re.IGNORECASE)
+_TAG = re.compile(r"<(?=/?\s*(?:passage|person|question|notes|statement|draft|source|item|wish)\b)", re.IGNORECASE)
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 import time
 import zlib
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from personable.retrieval.records import json_record, record_rows
 from personable.retrieval.report import Failed, IndexReport
 from personable.retrieval.store import PassageStore
 from personable.retrieval.textfile import TextFile
+from personable.text import sentences
 from personable.types import Item, Passage, Value
 
 KINDS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
@@ -25,6 +27,13 @@ MARK, ITEM = "kind", "catalogue item"
 """The metadata that tells items from passages of documents."""
 EVERY = 2000
 LONGEST_LINE = 1_000_000
+
+
+_ORDER = re.compile(
+    r"\b(?:rank|rate|place|put|list|recommend|choose|pick|select|score)\b[^.!?]*\b(?:me|this|first|top|highest|best)\b"
+    r"|\b(?:ignore|disregard|forget)\b[^.!?]*\b(?:previous|above|instruction|rule|other)s?\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass
@@ -145,17 +154,27 @@ def fill(store: PassageStore, stock: Stock) -> IndexReport:
 
 
 def as_passage(item: Item) -> Passage:
-    """The passage that stands for an item: its text is what is searched, its metadata what is filtered."""
+    """The passage that stands for an item: its text is what is searched, its metadata what is filtered.
+
+    Sentences that speak to whoever ranks it are left out, so that neither numbers nor models read them.
+    """
     facts = "\n".join(f"{name}: {value}" for name, value in item.attributes.items())
     parts = [item.brand, item.category, item.description, facts, *item.reviews]
     own = {MARK: ITEM, "brand": item.brand, "category": item.category, "in_stock": item.in_stock}
     return Passage(
         id=item.id,
         document=item.id,
-        title=item.title,
-        text="\n".join(part for part in parts if part),
+        title=without_orders(item.title) or item.id,
+        text="\n".join(filter(None, map(without_orders, parts))),
         meta={**item.attributes, **own, **({} if item.price is None else {"price": item.price})},
     )
+
+
+def without_orders(text: str) -> str:
+    """`text` without the sentences that ask to be ranked or rules to be forgotten: they say nothing about an item."""
+    if not _ORDER.search(text):
+        return text
+    return " ".join(one.text for one in sentences(text) if not _ORDER.search(one.text))
 
 
 def item_of(passage: Passage) -> Item:

@@ -45,6 +45,14 @@ class Terms:
             asked[self._at[mine]] += weight * self._weight[mine]
         return self._scores(asked)
 
+    def pairs(self, row: int, others: Rows) -> Floats:
+        """The cosine of the item in `row` with each of `others`, shape (len(others),)."""
+        mine = slice(self._start[row], self._start[row + 1])
+        asked = np.zeros(len(self._column))
+        asked[self._at[mine]] = self._weight[mine]
+        parts = [slice(self._start[other], self._start[other + 1]) for other in others.tolist()]
+        return np.array([float(asked[self._at[part]] @ self._weight[part]) for part in parts])
+
     def near_text(self, text: str) -> Floats:
         """For every item the cosine with `text`, shape (items,); all 0 where no word is known."""
         asked = np.zeros(len(self._column))

@@ -1,0 +1,100 @@
+"""The candidate set of `recommend`: the catalogue ranked by the fused lists, filtered, without what the person had."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from personable.kit import Kit
+from personable.notes import Candidate, CandidatesNote, Deed, DeedsNote
+from personable.pipelines.deeds import context
+from personable.pipelines.shop import Shop
+from personable.retrieval.catalogue import Wanted
+from personable.retrieval.shelf import LISTS, Deeds
+from personable.retrieval.terms import Floats
+from personable.types import Wish
+
+DIVERSITY = 0.3
+"""Share that novelty has in the order of a cold start (Carbonell & Goldstein 1998, §2)."""
+DISLIKED_FROM = 0.5
+"""Cosine of words from which an item is too like one that the person turned against."""
+
+
+def retrieve(kit: Kit, shop: Shop, wish: Wish, note: DeedsNote, wanted: Wanted, count: int) -> CandidatesNote:
+    """The `count` best items that may be shown. Blocks: call it from a worker thread."""
+    lists = shop.shelf.lists(context(note, shop))
+    _hear(kit, shop, note, lists)
+    scores = shop.fusion.scores(lists)
+    allowed = np.array([wanted.allows(item) for item in shop.items])
+    if not wish.again:
+        allowed[[shop.rows[deed.item] for deed in (*note.history, *note.session)]] = False
+    allowed[[shop.rows[deed.item] for deed in note.disliked]] = False
+    rows = np.flatnonzero(allowed)
+    best = rows[np.argsort(-scores[rows], kind="stable")]
+    cold = is_cold(note)
+    order = _varied(shop, best[: 4 * count], scores)[:count] if cold else best[:count].tolist()
+    against = _near(shop, note.disliked)
+    return CandidatesNote(
+        found=[_candidate(shop, row, scores, lists, against) for row in order], weights=shop.fusion.weights
+    )
+
+
+def is_cold(note: DeedsNote) -> bool:
+    """Whether the person did nothing yet that the catalogue could be compared with."""
+    return not (note.history or note.session)
+
+
+def given(shop: Shop, note: DeedsNote, rows: Sequence[int]) -> CandidatesNote:
+    """These rows as candidates, best first by the fused lists: for evaluation over a fixed set."""
+    lists = shop.shelf.lists(context(note, shop))
+    scores = shop.fusion.scores(lists)
+    order = sorted(rows, key=lambda row: -scores[row])
+    return CandidatesNote(found=[_candidate(shop, row, scores, lists, _near(shop, [])) for row in order])
+
+
+def _hear(kit: Kit, shop: Shop, note: DeedsNote, lists: Floats) -> None:
+    """What the person asks for counts as session, what they said as history; statements by their words alone."""
+    if note.query.strip():
+        lists[:, LISTS.index("session words")] += np.sqrt(shop.shelf.terms.near_text(note.query))
+        if kit.embedder is not None and shop.shelf.vectors is not None:
+            lists[:, LISTS.index("session meaning")] += shop.shelf.vectors @ kit.embedder.queries([note.query])[0]
+    said = [used.text for used in (*note.said, *note.withheld)]
+    if said:
+        near = np.max([shop.shelf.terms.near_text(text) for text in said], axis=0)
+        lists[:, LISTS.index("history words")] += np.sqrt(near)
+
+
+def _near(shop: Shop, disliked: Sequence[Deed]) -> Floats:
+    """For every item the cosine of its words with the nearest disliked one, shape (items,)."""
+    near = np.zeros(len(shop.items))
+    for deed in disliked[-20:]:
+        near = np.maximum(near, shop.shelf.terms.near(*Deeds.of([shop.rows[deed.item]], 1.0)))
+    return near
+
+
+def _candidate(shop: Shop, row: int, scores: Floats, lists: Floats, against: Floats) -> Candidate:
+    item = shop.items[row]
+    features = {name: round(float(value), 4) for name, value in zip(LISTS, lists[row], strict=True) if value}
+    if against[row] >= DISLIKED_FROM:
+        features["disliked"] = round(float(against[row]), 4)
+    return Candidate(item=item.id, title=item.title, text=item.description, score=float(scores[row]), features=features)
+
+
+def _varied(shop: Shop, rows: np.ndarray[tuple[int], np.dtype[np.int64]], scores: Floats) -> list[int]:
+    """Maximal marginal relevance: `rows` so that the first are good and unlike each other, by words."""
+    if not len(rows):
+        return []
+    top, low = scores[rows].max(), scores[rows].min()
+    relevance = (scores[rows] - low) / ((top - low) or 1.0)
+    seen = np.zeros(len(rows))
+    order: list[int] = []
+    left = np.ones(len(rows), dtype=bool)
+    while left.any():
+        gain = np.where(left, (1 - DIVERSITY) * relevance - DIVERSITY * seen, -np.inf)
+        best = int(gain.argmax())
+        left[best] = False
+        order.append(int(rows[best]))
+        if len(order) <= 50:
+            seen = np.maximum(seen, shop.shelf.terms.near(*Deeds.of([int(rows[best])], 1.0))[rows])
+    return order

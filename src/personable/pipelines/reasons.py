@@ -1,0 +1,55 @@
+"""Why an item is shown: what the person did or said that speaks for it, never what others did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from personable.notes import Deed
+from personable.pipelines.deeds import Known
+from personable.pipelines.shop import Shop
+from personable.retrieval.shelf import Deeds
+from personable.retrieval.terms import Floats
+from personable.types import Reason, Used
+
+LOOKED_BACK = 50
+"""Deeds that may give a reason, the latest."""
+SAID_FROM = 0.1
+"""Cosine of words from which something said is named as a reason."""
+
+
+def explain(shop: Shop, known: Known, row: int) -> list[Reason]:
+    """At most two reasons for the item in `row`: the deed that speaks most for it, and what was said; never none."""
+    note = known.note
+    deeds = [*note.history, *note.session][-LOOKED_BACK:]
+    near = _ties(shop, deeds, row)
+    reasons = []
+    if len(near) and near.max() > 0:
+        deed = deeds[int(near.argmax())]
+        reasons.append(Reason(text=f"because you {deed.what} {deed.title}", post=known.post, event=deed.event))
+    said = [Used(statement="", text=note.query)] if note.query.strip() else []
+    said += [*note.said, *note.withheld]
+    scores = [float(shop.shelf.terms.near_text(used.text)[row]) for used in said]
+    if scores and max(scores) >= SAID_FROM:
+        used = said[int(np.argmax(scores))]
+        verb = "said" if used.statement else "asked for"
+        text = f"because you {verb}: {used.text}"
+        reasons.append(Reason(text=text, post=known.post, statement=used.statement or None))
+    if reasons:
+        return reasons
+    text = "something from elsewhere in the catalogue" if deeds else "to begin with: little is known of you yet"
+    return [Reason(text=text, post=known.post)]
+
+
+def _ties(shop: Shop, deeds: Sequence[Deed], row: int) -> Floats:
+    """How much each deed speaks for the item, by the weighted lists that know pairs, shape (deeds,)."""
+    rows = np.array([shop.rows[deed.item] for deed in deeds], dtype=np.int64)
+    one, shelf, weights = Deeds.of([row], 1.0), shop.shelf, shop.fusion.weights
+    ties = max(weights["session words"], 0.0) * np.sqrt(shelf.terms.pairs(row, rows))
+    if shelf.vectors is not None and len(rows):
+        ties = ties + max(weights["session meaning"], 0.0) * (shelf.vectors[rows] @ shelf.vectors[row])
+    ties = ties + max(weights["session co-visits"], 0.0) * np.sqrt(shelf.visits.people.near(*one)[rows])
+    worths = np.array([deed.worth for deed in deeds])
+    fade = Deeds.of(rows.tolist(), 0.98, worths.tolist()).weights
+    return np.asarray(ties * fade)

@@ -1,0 +1,213 @@
+"""`recommend`: items of a catalogue for a person, after ARAG (arXiv 2506.21931), with reasons that they can check.
+
+What the person did and said gives two contexts; ten lists are fused into candidates; User Understanding and NLI post
+side by side, Context Summary reads both, Item Ranker orders; reasons name what the person did. Without a model, or
+where one fails or the budget ends, each agent has a stand-in, and the board says which ran.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+from time import monotonic
+
+from personable.agent import Desk
+from personable.board import Board
+from personable.errors import UsageError
+from personable.kit import Kit
+from personable.notes import (
+    CandidatesNote,
+    DeedsNote,
+    JudgementsNote,
+    RankingNote,
+    RecommendationsNote,
+    WishNote,
+)
+from personable.pipelines.budget import NOTE_TOKENS, TASK_TOKENS, Budget
+from personable.pipelines.candidates import is_cold, retrieve
+from personable.pipelines.crew import Crew
+from personable.pipelines.deeds import Known, know
+from personable.pipelines.reasons import explain
+from personable.pipelines.recommend_agents import BATCH, RANKER, SUMMARY, UNDERSTANDING, complete, deed_line, nli
+from personable.pipelines.shop import Shop
+from personable.prompts import fit, render
+from personable.retrieval.catalogue import Wanted
+from personable.text import tokens
+from personable.types import Recommendations, Recommended, Wish
+
+LONGEST_QUERY = 2000
+DEEDS_SHARE = 0.25
+"""Part of the context that what the person did and said may take, the latest first."""
+
+
+async def recommend(
+    kit: Kit,
+    shop: Shop,
+    wish: Wish,
+    *,
+    wanted: Wanted | None = None,
+    board: Board | None = None,
+    without: Collection[str] = (),
+    keep: bool = True,
+) -> Recommendations:
+    """At most `wish.k` items of `shop`, best first; fewer where the filter `wanted` leaves fewer.
+
+    `without` names agents to leave out: understanding, nli, summary, ranker. With `keep` the result and its board are
+    stored with the person. Raises UsageError for a query that is too long, NotFoundError for an unknown person. A model
+    that fails does not raise: `degraded` says what was done instead.
+    """
+    board, budget = board or Board(), Budget.of(kit.settings)
+    try:
+        if len(wish.query) > LONGEST_QUERY:
+            raise UsageError(f"a wish has at most {LONGEST_QUERY} characters; this one has {len(wish.query)}")
+        board.post("person", WishNote(wish=wish))
+        known = await know(kit, shop, wish, board)
+        count = max(kit.settings.candidates, wish.k)
+        candidates = await asyncio.to_thread(retrieve, kit, shop, wish, known.note, wanted or Wanted(), count)
+        board.post("retriever", candidates)
+        crew = await rank(kit, known, candidates, board, budget, without)
+        result = await asyncio.to_thread(_result, kit, shop, wish, known, candidates, board, crew, budget)
+        board.post("ranker", RecommendationsNote(recommendations=result))
+        if keep and kit.people is not None:
+            await kit.people.save_answer(
+                result.id, wish.person, wish.session, result.model_dump_json(), board.to_json()
+            )
+        return result
+    finally:
+        board.close()
+
+
+async def rank(
+    kit: Kit, known: Known, candidates: CandidatesNote, board: Board, budget: Budget, without: Collection[str] = ()
+) -> Crew:
+    """The four agents over the candidates; the board then holds a RankingNote with every candidate once."""
+    batches = [nli(first, min(first + BATCH - 1, len(candidates.found))) for first in _starts(candidates)]
+    crew = _crew(kit, known, candidates, board, budget, len(batches), without)
+    ranker_plan = crew.plan
+    if crew.plan == "reply only":
+        crew.plan = "numeric"
+    await crew.run([UNDERSTANDING, *batches], "recommend/rank")
+    if "nli" not in without:
+        read = [post.content for post in board.all(JudgementsNote) if isinstance(post.content, JudgementsNote)]
+        board.post("nli", complete(candidates, read))
+    if "summary" not in without:
+        await crew.perform(SUMMARY)
+    crew.plan = "numeric" if ranker_plan == "numeric" else "separate"
+    if "ranker" in without:
+        await RANKER.reckon(board)
+    else:
+        await crew.perform(RANKER)
+    return crew
+
+
+def _starts(candidates: CandidatesNote) -> range:
+    return range(1, len(candidates.found) + 1, BATCH)
+
+
+def _crew(
+    kit: Kit,
+    known: Known,
+    candidates: CandidatesNote,
+    board: Board,
+    budget: Budget,
+    batches: int,
+    without: Collection[str],
+) -> Crew:
+    """Who works, and how: decided by what models there are, what may be told to them, and the budget."""
+    crew = Crew(board, None, "numeric", budget.deadline(), without)
+    model = kit.agents_model or kit.model
+    if model is None:
+        crew.decide("agents", "numeric", "no language model is set")
+    elif not candidates.found:
+        crew.decide("agents", "numeric", "there is no candidate to rank")
+    elif not known.open:
+        why = "what this person did may not leave for a remote model; they may allow it with --share-sensitive"
+        crew.decide("agents", "numeric", why)
+        crew.degrade("agents", why)
+    else:
+        crew.desk = Desk(model, render("recommend/system"), _shared(kit, known.note, candidates, board))
+        each = tokens(crew.desk.system + crew.desk.shared) + TASK_TOKENS
+        calls = batches + 3 - len({"understanding", "summary", "ranker"} & set(without))
+        calls -= batches if "nli" in without else 0
+        needed = calls * (each + NOTE_TOKENS)
+        if budget.calls >= calls and budget.tokens >= needed:
+            crew.plan, why = "separate", f"{calls} calls and about {needed} tokens fit"
+        elif budget.calls >= 1 and budget.tokens >= each + RANKER.max_tokens:
+            crew.plan, why = (
+                "reply only",
+                f"the budget allows no {calls} calls of {needed} tokens: only the ranker asks",
+            )
+        else:
+            why = f"{budget.calls} calls and {budget.tokens} tokens allow no call of about {each} tokens"
+            crew.degrade("budget", why)
+        crew.decide("agents", crew.plan, why)
+    return crew
+
+
+def _shared(kit: Kit, note: DeedsNote, candidates: CandidatesNote, board: Board) -> str:
+    """Person and candidates as all agents read them, shortened until they fit the model's context."""
+    context = kit.settings.model_context
+    room = int(context * DEEDS_SHARE)
+    said, left = _latest([used.text for used in note.said], room)
+    session, left = _latest([deed_line(deed) for deed in note.session], left)
+    history, left = _latest([deed_line(deed) for deed in note.history], left)
+    disliked, _ = _latest([deed_line(deed) for deed in note.disliked], left)
+    texts = [f"{one.title}. {one.text}" for one in candidates.found]
+    shortened = fit(texts, max(context - room - kit.settings.max_tokens - 4 * TASK_TOKENS, 20 * len(texts)))
+    return render(
+        "recommend/shared",
+        said=said,
+        history=history,
+        session=session,
+        disliked=disliked,
+        items=shortened,
+        query=note.query,
+    )
+
+
+def _latest(lines: Sequence[str], limit: int) -> tuple[list[str], int]:
+    """The last lines that fit into `limit` tokens together, in their order, and the tokens left."""
+    kept: list[str] = []
+    for line in reversed(lines):
+        size = tokens(line) + 2
+        if size > limit:
+            break
+        kept.append(line)
+        limit -= size
+    return kept[::-1], limit
+
+
+def _result(
+    kit: Kit,
+    shop: Shop,
+    wish: Wish,
+    known: Known,
+    candidates: CandidatesNote,
+    board: Board,
+    crew: Crew,
+    budget: Budget,
+) -> Recommendations:
+    ranking = board.latest(RankingNote)
+    chosen = [candidates.found[number - 1] for number in (ranking.order if ranking else [])][: wish.k]
+    items = [
+        Recommended(
+            place=place,
+            item=one.item,
+            title=one.title,
+            price=shop.items[shop.rows[one.item]].price,
+            score=one.score,
+            reasons=explain(shop, known, shop.rows[one.item]),
+        )
+        for place, one in enumerate(chosen, 1)
+    ]
+    return Recommendations(
+        id=board.id,
+        person=wish.person,
+        items=items,
+        cold=is_cold(known.note),
+        degraded=crew.degraded,
+        model=crew.desk.model.name if crew.desk else "",
+        tokens=board.tokens,
+        calls=board.calls,
+        seconds=round(monotonic() - budget.started, 4),
+    )

@@ -1,0 +1,89 @@
+"""A catalogue as `recommend` uses it: items, their numbers in memory, and the weights of the lists."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from personable.errors import ConfigurationError, DataError
+from personable.kit import Kit
+from personable.people.events import Event
+from personable.people.portrait import worth
+from personable.retrieval.catalogue import all_items
+from personable.retrieval.choice import UNFITTED, Fusion, fit
+from personable.retrieval.shelf import Shelf, item_terms
+from personable.retrieval.visits import Sessions, Visits
+from personable.types import Item
+
+WEIGHTS = "weights.json"
+
+
+@dataclass(frozen=True)
+class Shop:
+    """Items in the order of the shelf's rows. Open it once: what people do later counts when it is opened again."""
+
+    items: Sequence[Item]
+    shelf: Shelf
+    fusion: Fusion = UNFITTED
+    rows: dict[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", {item.id: row for row, item in enumerate(self.items)})
+
+
+async def open_shop(kit: Kit) -> Shop:
+    """The kit's collection as a catalogue, with co-visitation from what everybody did so far.
+
+    Raises ConfigurationError for a kit without a collection, DataError for one that is empty or holds documents.
+    """
+    if kit.store is None:
+        raise ConfigurationError("no catalogue is open: personable index FILE --items --into NAME makes one")
+    items, vectors = await asyncio.to_thread(all_items, kit.store)
+    rows = {item.id: row for row, item in enumerate(items)}
+    everybody = await _everybody(kit, rows)
+    terms = await asyncio.to_thread(item_terms, items, kit.language)
+    visits = await asyncio.to_thread(Visits.count, len(items), everybody)
+    return Shop(items, Shelf(terms, vectors, visits), _stored(kit.store.folder / WEIGHTS))
+
+
+async def learn_weights(kit: Kit) -> Fusion:
+    """Fit the weights of the kit's catalogue to what people chose, and keep them with it.
+
+    Raises what `open_shop` raises, and DataError where too few people chose anything.
+    """
+    shop = await open_shop(kit)
+    everybody = await _everybody(kit, shop.rows)
+    fusion = await asyncio.to_thread(fit, shop.shelf.terms, shop.shelf.vectors, everybody)
+    assert kit.store is not None
+    (kit.store.folder / WEIGHTS).write_text(fusion.model_dump_json(indent=2), encoding="utf-8")
+    return fusion
+
+
+def with_weights(shop: Shop, fusion: Fusion) -> Shop:
+    """The shop with other weights."""
+    return replace(shop, fusion=fusion)
+
+
+def _stored(path: Path) -> Fusion:
+    if not path.is_file():
+        return UNFITTED
+    try:
+        return Fusion.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise DataError(f"{path} holds no weights of this version; make them again: personable tune") from error
+
+
+async def _everybody(kit: Kit, rows: dict[str, int]) -> list[Sessions]:
+    """For each person their sessions of rows, oldest first; deeds without a session are one session together."""
+    if kit.people is None:
+        return []
+    persons: dict[str, dict[str | None, list[int]]] = {}
+    for person, session, item, kind, value in await kit.people.item_events():
+        event = Event.model_construct(person=person, kind=kind, value=value)
+        if item in rows and worth(event) > 0:
+            persons.setdefault(person, {}).setdefault(session, []).append(rows[item])
+    return [list(sessions.values()) for sessions in persons.values()]

@@ -1,4 +1,4 @@
-"""How long a recommendation takes without a model: 10,000 items, a person with 500 events, co-visitation of 1,000 people.
+"""How long a recommendation takes without a model: 10,000 items, a person with 500 events, 1,000 people beside them.
 
 python benchmarks/recommending.py [--items 10000] [--events 500] [--runs 50]
 """
@@ -43,10 +43,8 @@ def events(person: str, count: int, items: int, random: np.random.Generator) -> 
     """Clicks on random items, one a minute."""
     start = datetime(2026, 1, 1, tzinfo=UTC)
     rows = random.integers(0, items, count).tolist()
-    return [
-        Event(person=person, kind="click", item=str(row), time=start + timedelta(minutes=n))
-        for n, row in enumerate(rows)
-    ]
+    times = [start + timedelta(minutes=minute) for minute in range(count)]
+    return [Event(person=person, kind="click", item=str(row), time=at) for row, at in zip(rows, times, strict=True)]
 
 
 async def measure(items: int, count: int, runs: int) -> None:

@@ -26,7 +26,7 @@ def retrieve(kit: Kit, shop: Shop, wish: Wish, note: DeedsNote, wanted: Wanted, 
     lists = shop.shelf.lists(context(note, shop))
     _hear(kit, shop, note, lists)
     scores = shop.fusion.scores(lists)
-    allowed = np.array([wanted.allows(item) for item in shop.items])
+    allowed = shop.allowed(wanted)
     if not wish.again:
         allowed[[shop.rows[deed.item] for deed in (*note.history, *note.session)]] = False
     allowed[[shop.rows[deed.item] for deed in note.disliked]] = False

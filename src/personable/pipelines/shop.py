@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from personable.errors import ConfigurationError, DataError
 from personable.kit import Kit
 from personable.people.events import Event
 from personable.people.portrait import worth
-from personable.retrieval.catalogue import all_items
+from personable.retrieval.catalogue import Wanted, all_items
 from personable.retrieval.choice import UNFITTED, Fusion, fit
 from personable.retrieval.shelf import Shelf, item_terms
 from personable.retrieval.visits import Sessions, Visits
@@ -30,9 +32,18 @@ class Shop:
     shelf: Shelf
     fusion: Fusion = UNFITTED
     rows: dict[str, int] = field(init=False)
+    _usual: NDArray[np.bool_] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", {item.id: row for row, item in enumerate(self.items)})
+        object.__setattr__(self, "_usual", self._matching(Wanted()))
+
+    def allowed(self, wanted: Wanted) -> NDArray[np.bool_]:
+        """Which rows pass the filter, shape (items,); a fresh array."""
+        return self._usual.copy() if wanted == Wanted() else self._matching(wanted)
+
+    def _matching(self, wanted: Wanted) -> NDArray[np.bool_]:
+        return np.array([wanted.allows(item) for item in self.items], dtype=bool)
 
 
 async def open_shop(kit: Kit) -> Shop:
@@ -61,11 +72,6 @@ async def learn_weights(kit: Kit) -> Fusion:
     assert kit.store is not None
     (kit.store.folder / WEIGHTS).write_text(fusion.model_dump_json(indent=2), encoding="utf-8")
     return fusion
-
-
-def with_weights(shop: Shop, fusion: Fusion) -> Shop:
-    """The shop with other weights."""
-    return replace(shop, fusion=fusion)
 
 
 def _stored(path: Path) -> Fusion:

@@ -29,13 +29,14 @@ class Terms:
                 row.append(number)
                 column.append(self._column.setdefault(term, len(self._column)))
                 value.append(times)
-        self._row, self._at = np.array(row, dtype=np.int64), np.array(column, dtype=np.int64)
+        rows, self._at = np.array(row, dtype=np.int64), np.array(column, dtype=np.int64)
         document_frequency = np.bincount(self._at, minlength=len(self._column))
         self._idf = np.log((1 + self.count) / (1 + document_frequency)) + 1
         weight = (1 + np.log(np.array(value, dtype=np.float64))) * self._idf[self._at]
-        length = np.sqrt(np.bincount(self._row, weights=weight**2, minlength=self.count))
-        self._weight = weight / length[self._row]
-        self._start = np.searchsorted(self._row, np.arange(self.count + 1))
+        length = np.sqrt(np.bincount(rows, weights=weight**2, minlength=self.count))
+        self._weight = weight / length[rows]
+        self._start = np.searchsorted(rows, np.arange(self.count + 1))
+        self._worded = np.unique(rows)
 
     def near(self, rows: Rows, weights: Floats) -> Floats:
         """For every item the inner product with the weighted sum of `rows`, shape (items,)."""
@@ -62,5 +63,7 @@ class Terms:
         return self._scores(asked / (np.linalg.norm(asked) or 1.0))
 
     def _scores(self, asked: Floats) -> Floats:
-        found = np.bincount(self._row, weights=self._weight * asked[self._at], minlength=self.count)
-        return np.asarray(found, dtype=np.float64)
+        scores = np.zeros(self.count)
+        if len(self._at):
+            scores[self._worded] = np.add.reduceat(self._weight * asked[self._at], self._start[self._worded])
+        return scores

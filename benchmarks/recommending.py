@@ -76,9 +76,8 @@ async def measure(items: int, count: int, runs: int) -> None:
                 some = slice(-runs, None)
                 high = float(np.quantile(walls[some], 0.95))
                 middle, cpu_ms = statistics.median(walls[some]), statistics.median(cpus[some])
-                print(
-                    f"{items} items, {count} events, {kept}: median {middle:.1f} ms, p95 {high:.1f} ms, CPU {cpu_ms:.1f} ms"
-                )
+                what = f"median {middle:.1f} ms, p95 {high:.1f} ms, CPU {cpu_ms:.1f} ms"
+                print(f"{items} items, {count} events, {kept}: {what}")
             print(f"opening the catalogue: {opened:.2f} s")
 
 

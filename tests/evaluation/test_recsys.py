@@ -10,9 +10,13 @@ import numpy as np
 import pytest
 
 from personable.embed import make_embedder
-from personable.errors import DataError, NotFoundError, UsageError
+from personable.errors import DataError, ModelTimeoutError, NotFoundError, UsageError
 from personable.evaluation.recsys import HIT, NDCG, Instance, measure, read_recsys
-from personable.evaluation.recsys_run import OURS, as_table, run_recsys
+from personable.evaluation.recsys_model import VARIANTS, ablation_table, run_variants, sample
+from personable.evaluation.recsys_run import OURS, as_table, prepare, run_recsys
+from personable.kit import Kit
+from personable.llm.scripted import ScriptedModel
+from personable.settings import Settings
 
 
 def write(folder: Path, name: str, records: list[dict[str, Any]]) -> None:
@@ -141,3 +145,25 @@ def test_a_whole_evaluation(tmp_path: Path) -> None:
     table = as_table(report)
     assert "| data, 1+99, n = 40 | nDCG@5 |" in table
     assert "| knn-baskets | " in table
+
+
+async def test_ablations_rank_the_same_candidates_and_go_on_where_they_stopped(tmp_path: Path) -> None:
+    gift_shop(tmp_path / "data", 40)
+    data = read_recsys(tmp_path / "data")
+    embedder = make_embedder("hash:64")
+    shop = prepare(data, tmp_path / "runs", embedder)
+    some = sample(data, 3, 8)
+    assert [len(one.candidates) for one in some] == [8, 8, 8]
+    assert all(one.target in one.candidates for one in some)
+    answers: dict[str, Any] = {"understanding": {}, "nli": {}, "summary": {}, "ranker": {"order": [8]}}
+    kit = Kit(Settings(home=tmp_path), embedder=embedder, model=ScriptedModel(answers))
+    places = await run_variants(kit, shop, data, some, tmp_path / "out")
+    assert {name: len(found) for name, found in places.items()} == dict.fromkeys(VARIANTS, 3)
+    asked = [place % 8 + 1 for place in places["numbers"]]
+    assert places["full"] == places["without nli"] == asked, "the model put the last one first"
+    silent = Kit(Settings(home=tmp_path), embedder=embedder, model=ScriptedModel(ModelTimeoutError("asked again")))
+    assert await run_variants(silent, shop, data, some, tmp_path / "out") == places
+    with pytest.raises(ModelTimeoutError):
+        await run_variants(silent, shop, data, some, tmp_path / "elsewhere")
+    assert "| full | " in ablation_table("data", places)
+    assert "data, n = 3" in ablation_table("data", places)

@@ -45,11 +45,16 @@ def evaluate(
     embedder: Embedder = None,
     home: Home = None,
 ) -> None:
-    """Run systems over a data set, one line a question; or score the recorded outputs (openqa-logs)."""
+    """Run systems over a data set, one line a question; or score the recorded outputs (openqa-logs); or compare
+    rankings of items (recsys; with --model the ablations of its agents on --limit people)."""
     if dataset == "openqa-logs":
         _logs(data, json)
         return
     if dataset == "recsys":
+        if model is not None:
+            conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
+            run(_ablations(conf, data, out, limit or 30))
+            return
         _recsys(data, out, limit, json, embedder, home)
         return
     from personable.errors import UsageError
@@ -121,6 +126,16 @@ def _recsys(data: Path, out: Path, limit: int | None, json: bool, embedder: str 
         print_json(report)
     else:
         print(as_table(report))
+
+
+async def _ablations(conf: Settings, data: Path, out: Path, people: int) -> None:
+    from rich.console import Console
+
+    from personable.evaluation.recsys_run import run_ablations
+    from personable.kit import open_kit
+
+    async with await open_kit(conf, people=False) as kit:
+        print(await run_ablations(data, out, kit, people, 20, Console(stderr=True).print))
 
 
 async def _evaluate(conf: Settings, questions: Questions, how: _How, *, quiet: bool) -> dict[str, Summary]:

@@ -25,13 +25,18 @@ def baselines(data: RecSys, shelf: Shelf) -> dict[str, Scorer]:
     return {
         "popularity": lambda one: persons.popular.astype(np.float64),
         "recency": lambda one: shelf.meaning(_deeds(one.session[-1:] or one.history[-1:])),
-        "vanilla": lambda one: shelf.meaning(both(one)),
+        "vanilla": lambda one: vanilla(shelf, one),
         "tfidf-session": lambda one: shelf.terms.near(*_deeds(one.session)),
         "tfidf-all": lambda one: shelf.terms.near(*both(one)),
         "knn-session": lambda one: persons.people.near(*_deeds(one.session)),
         "knn-all": lambda one: persons.people.near(*both(one)),
         "knn-baskets": lambda one: shelf.visits.together.near(*_deeds(one.session)),
     }
+
+
+def vanilla(shelf: Shelf, one: Instance) -> Floats:
+    """The cosine of every item with the mean of history and session, shape (items,)."""
+    return shelf.meaning(_deeds((*one.history, *one.session)))
 
 
 def _deeds(rows: tuple[int, ...]) -> Deeds:

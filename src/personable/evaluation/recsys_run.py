@@ -9,7 +9,10 @@ from personable.embed import Embedder
 from personable.errors import NotFoundError
 from personable.evaluation.recsys import HIT, HOW, NDCG, RecSys, Scorer, measure, read_recsys
 from personable.evaluation.recsys_baselines import baselines
+from personable.evaluation.recsys_model import ablation_table, run_variants, sample
 from personable.evaluation.statistics import bootstrap, paired_bootstrap
+from personable.kit import Kit
+from personable.pipelines.shop import Shop
 from personable.retrieval.catalogue import all_items, fill, read_items
 from personable.retrieval.choice import UNFITTED, Fusion, fit
 from personable.retrieval.corpus import open_collection
@@ -57,7 +60,8 @@ def run_recsys(
     for folder in _folders(data):
         set_ = read_recsys(folder, limit=limit)
         tell(f"{set_.name}: indexing {set_.count} items")
-        shelf, weights[set_.name] = _shelf(set_, home, embedder)
+        shop = prepare(set_, home, embedder)
+        shelf, weights[set_.name] = shop.shelf, shop.fusion
         for protocol, measured in _measured(set_, shelf, weights[set_.name], tell).items():
             lines += _lines(set_.name, protocol, measured)
     return RecsysReport(lines=tuple(lines), weights=weights)
@@ -90,17 +94,34 @@ def _folders(data: Path) -> list[Path]:
     return found
 
 
-def _shelf(data: RecSys, home: Path, embedder: Embedder) -> tuple[Shelf, Fusion]:
+async def run_ablations(
+    data: Path, home: Path, kit: Kit, people: int, candidates: int, tell: Callable[[str], None] = lambda text: None
+) -> str:
+    """The ablations with the kit's model on `people` people of each data set; Markdown tables. See `run_variants`."""
+    assert kit.embedder is not None
+    tables = []
+    for folder in _folders(data):
+        set_ = read_recsys(folder)
+        tell(f"{set_.name}: indexing {set_.count} items")
+        shop = prepare(set_, home, kit.embedder)
+        places = await run_variants(kit, shop, set_, sample(set_, people, candidates), home, tell)
+        tables.append(ablation_table(f"{set_.name}, {candidates} candidates", places))
+    return "\n\n".join(tables)
+
+
+def prepare(data: RecSys, home: Path, embedder: Embedder) -> Shop:
+    """The data set's catalogue, kept under `home`, with weights fitted on what its people did earlier."""
     with open_collection(home, data.name, embedder=embedder, create=True) as collection:
         fill(collection.store, read_items([data.items]))
         items, vectors = all_items(collection.store)
     place = {int(item.id): row for row, item in enumerate(items)}
     order = [place[number] for number in range(data.count)]
     vectors = None if vectors is None else vectors[order]
-    terms = item_terms([items[row] for row in order], "en")
+    items = [items[row] for row in order]
+    terms = item_terms(items, "en")
     everybody = list(data.everybody.values())
     fusion = fit(terms, vectors, data.earlier)
-    return Shelf(terms, vectors, Visits.count(data.count, everybody)), fusion
+    return Shop(items, Shelf(terms, vectors, Visits.count(data.count, everybody)), fusion)
 
 
 def _measured(

@@ -8,7 +8,7 @@ import numpy as np
 
 from personable.kit import Kit
 from personable.notes import Candidate, CandidatesNote, Deed, DeedsNote
-from personable.pipelines.deeds import context
+from personable.pipelines.deeds import Known, context
 from personable.pipelines.shop import Shop
 from personable.retrieval.catalogue import Wanted
 from personable.retrieval.shelf import LISTS, Deeds
@@ -21,14 +21,15 @@ DISLIKED_FROM = 0.5
 """Cosine of words from which an item is too like one that the person turned against."""
 
 
-def retrieve(kit: Kit, shop: Shop, wish: Wish, note: DeedsNote, wanted: Wanted, count: int) -> CandidatesNote:
+def retrieve(kit: Kit, shop: Shop, wish: Wish, known: Known, wanted: Wanted, count: int) -> CandidatesNote:
     """The `count` best items that may be shown. Blocks: call it from a worker thread."""
+    note = known.note
     lists = shop.shelf.lists(context(note, shop))
     _hear(kit, shop, note, lists)
     scores = shop.fusion.scores(lists)
     allowed = shop.allowed(wanted)
     if not wish.again:
-        allowed[[shop.rows[deed.item] for deed in (*note.history, *note.session)]] = False
+        allowed[[shop.rows[item] for item in known.had]] = False
     allowed[[shop.rows[deed.item] for deed in note.disliked]] = False
     rows = np.flatnonzero(allowed)
     best = rows[np.argsort(-scores[rows], kind="stable")]

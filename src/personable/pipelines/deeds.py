@@ -17,6 +17,8 @@ from personable.types import Used, Wish
 
 EVENTS = 5000
 """Events looked at, the latest."""
+WEIGHED = 200
+"""Deeds of each context that are weighed, the latest: an older one would count less than 0.0001."""
 WORDS: dict[EventKind, str] = {
     "click": "looked at",
     "dwell": "looked at",
@@ -28,10 +30,12 @@ WORDS: dict[EventKind, str] = {
 
 @dataclass(frozen=True)
 class Known:
-    """The note as it was posted (`post` is its id), and whether it may be told to the models of the kit."""
+    """The note as it was posted (`post` is its id), everything that the person turned to, and whether the note may be
+    told to the models of the kit."""
 
     note: DeedsNote
     post: int
+    had: frozenset[str] = frozenset()
     open: bool = True
 
 
@@ -41,12 +45,13 @@ async def know(kit: Kit, shop: Shop, wish: Wish, board: Board) -> Known:
     The session is the named one, else the person's latest; deeds without sessions count as one of the last few. To a
     remote model nothing of it is told unless the person lets sensitive statements leave, since nobody classified deeds.
     """
-    note, open_ = DeedsNote(query=wish.query), True
+    note, open_, had = DeedsNote(query=wish.query), True, frozenset[str]()
     if kit.people is not None and wish.person is not None:
         person = await kit.people.get(wish.person)
         open_ = not kit.remote or person.share_sensitive
         if "off" not in (person.dial, wish.dial):
             deeds = [one for one in await kit.people.events(wish.person, limit=EVENTS) if one.item in shop.rows]
+            had = frozenset(one.item or "" for one in deeds if worth(one))
             statements = [one for one in await kit.people.statements(wish.person) if one.holds(now())]
             shut = kit.remote and not person.share_sensitive
             note = note.model_copy(
@@ -56,7 +61,7 @@ async def know(kit: Kit, shop: Shop, wish: Wish, board: Board) -> Known:
                     "withheld": [Used(statement=s.id, text=s.text) for s in statements if not may_leave(s, shut)],
                 }
             )
-    return Known(note, board.post("person", note).id, open_)
+    return Known(note, board.post("person", note).id, had, open_)
 
 
 def context(note: DeedsNote, shop: Shop) -> Context:
@@ -79,9 +84,9 @@ def _split(events: list[Event], session: str | None, shop: Shop) -> dict[str, li
         now_ = [pair for pair in liked if pair[0].session == current]
         before = [pair for pair in liked if pair[0].session != current]
     return {
-        "history": [_deed(*pair, shop) for pair in before],
-        "session": [_deed(*pair, shop) for pair in now_],
-        "disliked": against,
+        "history": [_deed(*pair, shop) for pair in before[-WEIGHED:]],
+        "session": [_deed(*pair, shop) for pair in now_[-WEIGHED:]],
+        "disliked": against[-WEIGHED:],
     }
 
 

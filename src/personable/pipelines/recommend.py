@@ -63,7 +63,7 @@ async def recommend(
         board.post("person", WishNote(wish=wish))
         known = await know(kit, shop, wish, board)
         count = max(kit.settings.candidates, wish.k)
-        candidates = await asyncio.to_thread(retrieve, kit, shop, wish, known.note, wanted or Wanted(), count)
+        candidates = await asyncio.to_thread(retrieve, kit, shop, wish, known, wanted or Wanted(), count)
         board.post("retriever", candidates)
         crew = await rank(kit, known, candidates, board, budget, without)
         result = await asyncio.to_thread(_result, kit, shop, wish, known, candidates, board, crew, budget)
@@ -78,15 +78,26 @@ async def recommend(
 
 
 async def rank(
-    kit: Kit, known: Known, candidates: CandidatesNote, board: Board, budget: Budget, without: Collection[str] = ()
+    kit: Kit,
+    known: Known,
+    candidates: CandidatesNote,
+    board: Board,
+    budget: Budget,
+    without: Collection[str] = (),
+    *,
+    strict: bool = False,
 ) -> Crew:
-    """The four agents over the candidates; the board then holds a RankingNote with every candidate once."""
+    """The four agents over the candidates; the board then holds a RankingNote with every candidate once.
+
+    With `strict` a model that fails raises ModelError instead of being replaced.
+    """
     batches = [nli(first, min(first + BATCH - 1, len(candidates.found))) for first in _starts(candidates)]
     crew = _crew(kit, known, candidates, board, budget, len(batches), without)
+    crew.strict = strict
     ranker_plan = crew.plan
     if crew.plan == "reply only":
         crew.plan = "numeric"
-    await crew.run([UNDERSTANDING, *batches], "recommend/rank")
+    await crew.run([UNDERSTANDING, *batches], "recommend/rank")  # never merged: one note cannot hold all batches
     if "nli" not in without:
         read = [post.content for post in board.all(JudgementsNote) if isinstance(post.content, JudgementsNote)]
         board.post("nli", complete(candidates, read))

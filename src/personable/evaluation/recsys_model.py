@@ -1,0 +1,141 @@
+"""The ablations of ARAG with a language model: a few people, a few candidates, every variant over the same ones.
+
+Each answer is a line of `<out>/<data set>-model.jsonl`, so a run that stopped goes on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from personable.board import Board
+from personable.errors import UsageError
+from personable.evaluation.recsys import DEPTH, Instance, RecSys
+from personable.evaluation.statistics import bootstrap, paired_bootstrap
+from personable.kit import Kit
+from personable.notes import Candidate, CandidatesNote, Deed, DeedsNote, RankingNote
+from personable.pipelines.budget import Budget
+from personable.pipelines.candidates import given
+from personable.pipelines.deeds import Known
+from personable.pipelines.recommend import rank
+from personable.pipelines.shop import Shop
+
+VARIANTS: dict[str, frozenset[str]] = {
+    "full": frozenset(),
+    "without nli": frozenset({"nli"}),
+    "without nli and summary": frozenset({"nli", "summary", "understanding"}),
+    "vanilla": frozenset({"nli", "summary", "understanding"}),
+    "numbers": frozenset(),
+}
+"""What each leaves out. `vanilla` is vanilla RAG: candidates in the order of embedding similarity, and one call that
+ranks them; `numbers` asks no model at all."""
+SEED = 20250621
+
+
+def sample(data: RecSys, people: int, candidates: int) -> list[Instance]:
+    """`people` random instances, each with its target and the first `candidates` - 1 negatives, in their order."""
+    if candidates < 2:
+        raise UsageError("ranking needs at least 2 candidates")
+    chosen = np.random.default_rng(SEED).permutation(len(data.instances))[:people]
+    return [_cut(data.instances[at], candidates) for at in sorted(chosen.tolist())]
+
+
+def _cut(one: Instance, count: int) -> Instance:
+    negatives = [row for row in one.candidates if row != one.target][: count - 1]
+    kept = {one.target, *negatives}
+    return one.model_copy(update={"candidates": tuple(row for row in one.candidates if row in kept)})
+
+
+async def run_variants(
+    kit: Kit,
+    shop: Shop,
+    data: RecSys,
+    instances: Sequence[Instance],
+    out: Path,
+    tell: Callable[[str], None] = lambda text: None,
+) -> dict[str, list[int]]:
+    """The place of the target for each instance under each of `VARIANTS`; what `out` holds already is not asked again.
+
+    Raises ModelError where the model fails: a stand-in's answer would be counted as the model's.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / f"{data.name}-model.jsonl"
+    model = kit.model.name if kit.model else "numbers"
+    done = _read(path, model)
+    places: dict[str, list[int]] = {name: [] for name in VARIANTS}
+    for number, one in enumerate(instances, 1):
+        for name, without in VARIANTS.items():
+            key = (one.user, name, len(one.candidates))
+            if key not in done:
+                done[key], calls = await _place(kit, shop, one, name, without)
+                line = {"user": one.user, "variant": name, "candidates": len(one.candidates), "model": model}
+                with path.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps({**line, "place": done[key], "calls": calls}) + "\n")
+            places[name].append(done[key])
+        tell(f"{data.name}: {number} of {len(instances)} people")
+    return places
+
+
+def ablation_table(name: str, places: dict[str, list[int]]) -> str:
+    """Means with 95 % intervals, and the paired differences to vanilla, as a Markdown table."""
+    rows = [f"| {name}, n = {len(places['full'])} | nDCG@5 | Hit@5 | less vanilla, nDCG@5 |", "|---|---|---|---|"]
+    base = [ndcg(place) for place in places["vanilla"]]
+    for variant, found in places.items():
+        gain = paired_bootstrap([ndcg(place) for place in found], base)
+        values = (bootstrap([ndcg(p) for p in found]), bootstrap([float(p <= DEPTH) for p in found]), gain)
+        rows.append(f"| {variant} | {' | '.join(f'{v.mean:.3f} [{v.low:.3f}, {v.high:.3f}]' for v in values)} |")
+    return "\n".join(rows)
+
+
+def ndcg(place: int) -> float:
+    """nDCG@5 of one relevant item at `place`, from 1."""
+    return float(1 / np.log2(place + 1)) if place <= DEPTH else 0.0
+
+
+async def _place(kit: Kit, shop: Shop, one: Instance, name: str, without: frozenset[str]) -> tuple[int, int]:
+    note = DeedsNote(history=_deeds(shop, one.history), session=_deeds(shop, one.session))
+    candidates = given(shop, note, one.candidates)
+    if name == "vanilla":
+        candidates = _by_meaning(shop, one, candidates)
+    if name == "numbers":
+        kit = replace(kit, model=None, agents_model=None)
+    board = Board()
+    known = Known(note, board.post("person", note).id)
+    board.post("retriever", candidates)
+    crew = await rank(kit, known, candidates, board, Budget.of(kit.settings), without, strict=True)
+    ranking = board.latest(RankingNote)
+    assert ranking is not None
+    if kit.model is not None and crew.plan != "separate":
+        raise UsageError(f"the budget allows no model for {one.user}: raise PERSONABLE_BUDGET_TOKENS and _CALLS")
+    order = [candidates.found[number - 1].item for number in ranking.order]
+    return order.index(shop.items[one.target].id) + 1, board.calls
+
+
+def _deeds(shop: Shop, rows: Sequence[int]) -> list[Deed]:
+    return [
+        Deed(event=str(place), what="bought", item=shop.items[row].id, title=shop.items[row].title, worth=1.0)
+        for place, row in enumerate(rows)
+    ]
+
+
+def _by_meaning(shop: Shop, one: Instance, note: CandidatesNote) -> CandidatesNote:
+    from personable.evaluation.recsys_baselines import vanilla
+
+    scores = vanilla(shop.shelf, one)
+
+    def score(found: Candidate) -> float:
+        return float(scores[shop.rows[found.item]])
+
+    found = [c.model_copy(update={"score": score(c)}) for c in sorted(note.found, key=score, reverse=True)]
+    return note.model_copy(update={"found": found})
+
+
+def _read(path: Path, model: str) -> dict[tuple[str, str, int], int]:
+    if not path.is_file():
+        return {}
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return {(one["user"], one["variant"], one["candidates"]): one["place"] for one in lines if one["model"] == model}

@@ -31,7 +31,7 @@ def read_cards(data: Path, limit: int | None = None) -> list[Passage]:
             title=card["question"],
             text=card["answer"],
             source=card["url"],
-            meta={"site": card["source"], "type": card["qtype"]},
+            meta={"site": card["source"], "type": card["qtype"], "focus": card.get("focus") or ""},
         )
         for card in cards
     ]

@@ -56,6 +56,16 @@ class GateNote(Note):
     evidence: dict[str, float] = Field(default_factory=dict)
 
 
+class WeightsNote(Note):
+    """The person's ranking weights as they were used: `values` by name (`people.weights`), the change that set them
+    (`version`; empty where none were ever set), and how far they act: `evidence` holds `proof`, 0 to 1."""
+
+    kind: Literal["weights"] = "weights"
+    values: dict[str, float] = Field(default_factory=dict)
+    version: str = ""
+    evidence: dict[str, float] = Field(default_factory=dict)
+
+
 class Found(Value):
     """One line of a ranked list: the passage, its score in this list and what the score was made of."""
 
@@ -67,12 +77,18 @@ class Found(Value):
 
 
 class PassagesNote(Note):
-    """A ranked list of passages, named by how it was made: plain, personal, fused, second, given."""
+    """A ranked list of passages, named by how it was made: plain, personal, candidates, fused, second, given.
+
+    A personal list names the `statement` that it was searched with, and its `pull`. `candidates` are all that was
+    fused, with every feature that moved them; `fused` is their head, which the answer is made from.
+    """
 
     kind: Literal["passages"] = "passages"
     name: str
     query: str
     weight: float = 1.0
+    statement: str = ""
+    pull: float = 0.0
     found: list[Found]
 
 
@@ -192,6 +208,7 @@ AnyNote = Annotated[
     QuestionNote
     | PortraitNote
     | GateNote
+    | WeightsNote
     | PassagesNote
     | ProfileNote
     | QueriesNote

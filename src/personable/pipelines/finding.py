@@ -1,4 +1,5 @@
-"""Finding passages for a person's question: the plain list and a list for each statement that matters, fused."""
+"""Finding passages for a person's question: the plain list and a list for each statement that matters, fused and put in
+the order that this person's weights give."""
 
 from __future__ import annotations
 
@@ -6,15 +7,17 @@ from collections.abc import Sequence
 
 from personable.board import Board
 from personable.kit import Kit
-from personable.notes import Found, PassagesNote, PortraitNote
+from personable.notes import Found, PassagesNote, PortraitNote, WeightsNote
+from personable.people.weights import PLAIN, Weights
+from personable.pipelines.ranking import FULL_PULL, FUSED, evidence, given_by, list_weights, ranked
 from personable.retrieval.fusion import rrf
 from personable.types import Hit, Passage, Question, Used
 
 CONSIDERED = 12
 """Statements of the portrait that are tried, and STATEMENTS how many may get a list of their own."""
 STATEMENTS = 3
-FULL_PULL = 0.25
-"""A pull (cosine) from which a statement counts in full; smaller ones count in proportion."""
+Pulled = tuple[float, Used, list[Hit]]
+"""How much a statement pulls, the statement, and what is found with it."""
 
 
 async def find(
@@ -26,31 +29,59 @@ async def find(
     when it is searched together with the question. Each of the strongest gets a list of its own; never all in one
     query: the source on iKAT (CEUR-WS 3784, short 3) found that plain concatenation hurts. Lists are fused by RRF. The
     plain one weighs 1, the personal ones together at most `strength`, so that what is plainly relevant is not buried.
+    The person's weights on the board then move what they prefer (`people.weights`), also as far as `strength` goes.
     """
-    depth = kit.settings.candidates
-    plain = await kit.search(question.text, depth)
+    plain = await kit.search(question.text, kit.settings.candidates)
     board.post("retriever", listed("plain", question.text, plain[: kit.settings.passages]))
-    if strength == 0:
+    if person.dial == "off":
         return plain, []
-    pulled = await _pulled(kit, question, person, nearest(plain))
-    total = max(sum(pull for pull, _, _ in pulled), FULL_PULL)
-    lists, weights, used = [plain], [1.0], []
+    pulled = await _pulled(kit, question, person, nearest(plain)) if strength else []
+    lists = list_weights({statement.statement: pull for pull, statement, _ in pulled}, strength)
     for pull, statement, hits in pulled:
-        weight = strength * pull / total
-        query = f"{question.text} {statement.text}"
-        board.post("retriever", listed("personal", query, hits[: kit.settings.passages], weight))
-        lists.append(hits)
-        weights.append(weight)
-        used.append(statement.model_copy(update={"score": round(min(pull / FULL_PULL, 1.0), 3)}))
-    if not pulled:
-        return plain, []
+        query, weight = f"{question.text} {statement.text}", lists[statement.statement]
+        note = listed("personal", query, hits[: kit.settings.passages], weight)
+        board.post("retriever", note.model_copy(update={"statement": statement.statement, "pull": pull}))
+    note = board.latest(WeightsNote)
+    weights = Weights.read(note.values) if note else Weights()
+    session = await kit.search(person.need, kit.settings.candidates) if strength and person.need else []
+    hits = ranked(_candidates(plain, pulled, list(lists.values()), session, weights), weights, strength)
+    board.post("retriever", listed("candidates", question.text, hits))
+    return hits, [
+        statement.model_copy(update={"score": round(min(pull / FULL_PULL, 1.0), 3)}) for pull, statement, _ in pulled
+    ]
+
+
+def _candidates(
+    plain: Sequence[Hit], pulled: Sequence[Pulled], list_weights: Sequence[float], session: Sequence[Hit], own: Weights
+) -> list[Hit]:
+    """The lists fused, each hit with all its evidence: what the question found it by, what each list gave it, how near
+    it is to person and session (cosines), and what it is."""
     personal = _nearness([hits for _, _, hits in pulled])
     floor = min(personal.values(), default=0.0)
-    fused = fuse(lists, weights)
+    features = {hit.passage.id: dict(hit.features) for hit in plain}
+    given = [(PLAIN, plain, 1.0)]
+    given += [
+        (f"list:{statement.statement}", hits, weight)
+        for (_, statement, hits), weight in zip(pulled, list_weights, strict=True)
+    ]
+    for name, hits, weight in given:
+        for place, hit in enumerate(hits, 1):
+            features.setdefault(hit.passage.id, {})[name] = given_by(place, weight)
+    for hit in session:
+        if hit.passage.id in features and "dense" in hit.features:
+            features[hit.passage.id]["session"] = hit.features["dense"]
+    fused = fuse([hits for _, hits, _ in given], [weight for _, _, weight in given])
     return [
-        hit.model_copy(update={"features": hit.features | {"person": personal.get(hit.passage.id, floor)}})
-        for hit in fused
-    ], used
+        hit.model_copy(
+            update={
+                "features": features[hit.passage.id]
+                | ({"person": personal.get(hit.passage.id, floor)} if pulled else {})
+                | evidence(hit.passage, own)
+                | {FUSED: place}
+            }
+        )
+        for place, hit in enumerate(fused, 1)
+    ]
 
 
 def _nearness(lists: Sequence[Sequence[Hit]]) -> dict[str, float]:
@@ -65,10 +96,8 @@ def _nearness(lists: Sequence[Sequence[Hit]]) -> dict[str, float]:
     return near
 
 
-async def _pulled(
-    kit: Kit, question: Question, person: PortraitNote, base: float
-) -> list[tuple[float, Used, list[Hit]]]:
-    """The statements that pull, strongest first: (pull, statement, its list)."""
+async def _pulled(kit: Kit, question: Question, person: PortraitNote, base: float) -> list[Pulled]:
+    """The statements that pull, strongest first."""
     local = kit.embedder is None or not kit.embedder.remote
     found = []
     for statement in [*person.statements, *(person.withheld if local else [])][:CONSIDERED]:

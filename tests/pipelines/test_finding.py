@@ -42,7 +42,11 @@ async def test_only_a_statement_that_the_documents_speak_to_moves_the_list(tmp_p
     assert [(u.text, u.score) for u in used] == [("pulls", 1.0)]
     assert [hit.passage.id for hit in hits] == ["plain", "mine", "other"]
     lists = [post.content for post in board.all(PassagesNote)]
-    assert [(note.name, note.weight) for note in lists] == [("plain", 1.0), ("personal", 1.0)]  # type: ignore[union-attr]
+    assert [(note.name, note.weight, note.statement) for note in lists] == [  # type: ignore[union-attr]
+        ("plain", 1.0, ""),
+        ("personal", 1.0, "pulls"),
+        ("candidates", 1.0, ""),
+    ]
 
 
 async def test_without_strength_the_list_is_the_plain_one(tmp_path) -> None:  # type: ignore[no-untyped-def]

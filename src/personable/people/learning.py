@@ -10,7 +10,7 @@ from personable.people.weights import FEATURES, PRIOR, REACH, Candidate, Weights
 Pair = tuple[int, int, float]
 """Places of the preferred and of the other passage in what was shown, and what the preference weighs."""
 
-RATE = 0.3
+RATE = 0.05
 STEP = 0.15
 """The farthest that one choice can move a weight."""
 FADE = 0.01

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, SupportsFloat, TypeVar
 from pydantic import Field
 
 from personable.people.events import Event, Turn, now
+from personable.people.memory import WeightsChange
 from personable.people.statements import Statement, may_leave
 from personable.text import tokens
 from personable.types import Dial, Question, Value
@@ -56,7 +57,8 @@ class Portrait(Value):
 
     `known` is False where nothing is known or the dial is off; everything is then empty. `statements` come best first,
     `interests` strongest first. `turns` and `clicks` belong to the question's session, oldest first. `withheld` are
-    statements that may not leave this machine. `tokens` is an upper estimate for all texts together.
+    statements that may not leave this machine. `tokens` is an upper estimate for all texts together. `weights` are the
+    person's ranking weights as they were last set, None where they never were.
     """
 
     person: str | None = None
@@ -69,6 +71,7 @@ class Portrait(Value):
     clicks: list[str] = Field(default_factory=list)
     withheld: list[Ranked] = Field(default_factory=list)
     tokens: int = 0
+    weights: WeightsChange | None = None
 
     @property
     def need(self) -> str:
@@ -102,7 +105,7 @@ async def portrait(
     dial = question.dial
     if question.person is None:
         return Portrait(dial=dial)
-    person, statements, events, turns, _ = await people.recall(
+    person, statements, events, turns, weights = await people.recall(
         question.person, question.session, events=EVENTS, turns=TURNS
     )
     dial = "off" if "off" in (dial, person.dial) else person.dial if dial == "auto" else dial
@@ -125,6 +128,7 @@ async def portrait(
         interests=[] if shut else found,
         turns=[] if shut else turns,
         clicks=[] if shut else clicks,
+        weights=weights,
     )
     return _bounded(full, limit_tokens)
 

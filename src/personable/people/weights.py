@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
+from personable.people.portrait import HALF_LIFE_DAYS
 from personable.types import Value
 
 Candidate = Mapping[str, float]
@@ -29,12 +30,14 @@ SHARE = 0.5
 """All weights together add or take at most this part of the distance between the plain list's first and last."""
 KEPT = 3
 """The plain list's first never falls below this place, whatever was learnt."""
+TOLD = 0.05
+"""A change of weight that is worth a sentence."""
 PLAIN = "list:plain"
 _SPREAD = ("sparse", "dense", "session", "freshness")
-HALF_LIFE_DAYS = 30.0
-"""What was learnt, and its proof, count half after this many days, as events do in the portrait."""
-DOUBT = 2.0
-"""Pairs that a source must win before its affinity is half of its share of pairs won."""
+DOUBT = 10.0
+"""The weight of choices that a source must win before its affinity is half of the share that it won."""
+SCEPTICISM = 4.0
+"""Squared gains that were never seen: a few lucky choices prove little."""
 
 
 class Weights(Value):
@@ -57,13 +60,13 @@ class Weights(Value):
 
     @property
     def proof(self) -> float:
-        """How far the weights act: 0 where they never did better than the plain order, 1 where that is beyond doubt.
+        """How far the weights act: 0 where they did no better than the plain order, 1 where that is beyond doubt.
 
         Progressive validation (Blum, Kalai & Langford 1999): each choice tests the weights before they learn from it.
         The sum of gains over the root of their squares is about standard normal for somebody whose choices the weights
         do not foretell (a self-normalised sum; de la Peña, Lai & Shao 2009, §1); from 2 on they act in full.
         """
-        return min(max(self.gain / math.sqrt(self.spread) / 2, 0.0), 1.0) if self.spread > 0 else 0.0
+        return min(max(self.gain / math.sqrt(self.spread + SCEPTICISM) / 2, 0.0), 1.0)
 
     def affinity(self, name: str) -> float:
         """For `source:NAME` or `type:NAME`: the smoothed share of choices it won beyond those it lost, -1 to 1."""
@@ -72,16 +75,19 @@ class Weights(Value):
 
     def stored(self) -> dict[str, float]:
         """As plain numbers by name, for the store; `Weights.read` gives them back."""
-        counts = {f"won {name}": n for name, n in self.won.items()} | {f"lost {name}": n for name, n in self.lost.items()}
+        counts = {f"won {name}": n for name, n in self.won.items()} | {
+            f"lost {name}": n for name, n in self.lost.items()
+        }
         return {**self.values, **counts, "gain": self.gain, "spread": self.spread}
 
     @classmethod
     def read(cls, stored: Mapping[str, float], days: float = 0.0) -> Weights:
-        """Weights from the store, faded by the days since they were set. Names that are none of ours are left out."""
+        """Weights from the store, faded by the days since they were set as events are in the portrait (half after
+        HALF_LIFE_DAYS), proof and all. Names that are none of ours are left out."""
         left: float = 0.5 ** (max(days, 0.0) / HALF_LIFE_DAYS)
         known = {name: stored[name] for name in FEATURES if name in stored}
         return cls(
-            values={name: PRIOR[name] + left * (value - PRIOR[name]) for name, value in known.items()},
+            values={name: left * value + (1 - left) * PRIOR[name] for name, value in known.items()},
             won={name.removeprefix("won "): left * n for name, n in stored.items() if name.startswith("won ")},
             lost={name.removeprefix("lost "): left * n for name, n in stored.items() if name.startswith("lost ")},
             gain=left * stored.get("gain", 0.0),
@@ -108,7 +114,7 @@ def scaled(candidates: Sequence[Candidate]) -> tuple[list[float], list[list[floa
 
 
 def added(features: Sequence[float], weights: Weights) -> float:
-    """What the weights add to a candidate's plain score, in full, from its scaled features: at most SHARE either way."""
+    """What the weights add to a candidate's plain score, in full, by its scaled features: at most SHARE either way."""
     pairs = zip(FEATURES, features, strict=True)
     return min(max(sum((weights.of(name) - USUAL[name]) * x for name, x in pairs), -SHARE), SHARE)
 
@@ -134,23 +140,28 @@ def order(candidates: Sequence[Candidate], weights: Weights, strength: float) ->
 
 
 def in_words(weights: Weights) -> list[str]:
-    """The weights in sentences, what moves most first: what counts more or less than usual, and how far it acts."""
+    """The weights in sentences, what moves most first: what counts more or less than usual, and how far that acts."""
     act = weights.proof
+    said = _said(weights, act or 1.0)
     if act == 0:
-        return ["Results come in the usual order: nothing that was learnt has proved better yet."]
+        return [
+            "Results come in the usual order: nothing that was learnt has proved better yet.",
+            *(f"Learnt, but not acting yet: {text}" for text in said),
+        ]
+    return [*said, f"What was learnt acts with {act:.0%} of its force, as far as it has proved better so far."]
+
+
+def _said(weights: Weights, act: float) -> list[str]:
     said = []
-    for name in FEATURES:
-        change = act * (weights.of(name) - USUAL[name])
-        if name not in ("source", "type") and abs(change) >= 0.05:
-            said.append((abs(change), f"{_NAMES[name]} {_times(change, USUAL[name])}."))
+    for name, words in _NAMES.items():
+        if abs(change := act * (weights.of(name) - USUAL[name])) >= TOLD:
+            said.append((abs(change), f"{words} {_times(change, USUAL[name])}."))
     for name in {**weights.won, **weights.lost}:
         kind, _, label = name.partition(":")
-        change = act * weights.of(kind) * weights.affinity(name)
-        if abs(change) >= 0.05:
-            way = "come higher" if change > 0 else "come lower"
-            said.append((abs(change), f"{_THINGS[kind]} {label} {way} than usual ({_chosen(weights, name)})."))
-    sentences = [text for _, text in sorted(said, key=lambda one: (-one[0], one[1]))]
-    return [*sentences, f"What was learnt acts with {act:.0%} of its force: so far it has proved better to that degree."]
+        if abs(change := act * weights.of(kind) * weights.affinity(name)) >= TOLD:
+            way = "higher" if change > 0 else "lower"
+            said.append((abs(change), f"{_THINGS[kind]} {label} come {way} than usual ({_chosen(weights, name)})."))
+    return [text for _, text in sorted(said, key=lambda one: (-one[0], one[1]))]
 
 
 _NAMES = {
@@ -175,7 +186,7 @@ def _chosen(weights: Weights, name: str) -> str:
 
 
 def _raw(candidate: Candidate) -> dict[str, float]:
-    """The evidence by feature; `plain` is the sum over lists, `statements` the part of it that is not the plain list's."""
+    """The evidence by feature; `plain` is the sum over all lists, `statements` that over the statements' lists."""
     raw = {"plain": 0.0}
     for name, value in candidate.items():
         kind = name.partition(":")[0]

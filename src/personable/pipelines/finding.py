@@ -116,14 +116,14 @@ def nearest(hits: Sequence[Hit]) -> float:
 def fuse(lists: Sequence[Sequence[Hit]], weights: Sequence[float]) -> list[Hit]:
     """Lists of hits fused by weighted RRF (k = 60); features are kept, the largest of each name."""
     hits: dict[str, Hit] = {}
-    for ranked in lists:
-        for hit in ranked:
+    for found in lists:
+        for hit in found:
             known = hits.get(hit.passage.id)
             features = dict(hit.features)
             for name, value in known.features.items() if known else ():
                 features[name] = max(value, features.get(name, value))
             hits[hit.passage.id] = hit.model_copy(update={"features": features})
-    keys = [[hit.passage.id for hit in ranked] for ranked in lists]
+    keys = [[hit.passage.id for hit in found] for found in lists]
     return [hits[key].model_copy(update={"score": score}) for key, score in rrf(keys, weights=weights)]
 
 

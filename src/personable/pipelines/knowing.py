@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import unicodedata
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from personable.board import Board
 from personable.kit import Kit
-from personable.notes import PortraitNote, ProfileNote
+from personable.notes import PortraitNote, ProfileNote, WeightsNote
 from personable.people.events import Event, Kept, now
+from personable.people.memory import WeightsChange
 from personable.people.portrait import Ranked, portrait
+from personable.people.weights import Weights
 from personable.types import Answer, Question, Used
 
 if TYPE_CHECKING:
@@ -20,7 +23,10 @@ LONGEST_STATEMENT = 2000
 
 
 async def see_person(kit: Kit, question: Question, board: Board) -> PortraitNote:
-    """The portrait of the question's person, posted. Statements that may not leave this machine stand apart."""
+    """The portrait of the question's person, posted, and their ranking weights as they are now where any were set.
+
+    Statements that may not leave this machine stand apart.
+    """
     note = PortraitNote(known=False)
     if kit.people is not None and question.person is not None:
         seen = await portrait(
@@ -38,8 +44,16 @@ async def see_person(kit: Kit, question: Question, board: Board) -> PortraitNote
             interests=[interest.text for interest in seen.interests],
             need=seen.need,
         )
+        if seen.weights is not None:
+            board.post("person", weights_note(seen.weights))
     board.post("person", note)
     return note
+
+
+def weights_note(change: WeightsChange) -> WeightsNote:
+    """Weights from the store as they act now: faded by the time since."""
+    weights = Weights.read(change.values, days=(now() - change.created) / timedelta(days=1))
+    return WeightsNote(values=weights.stored(), version=change.id, evidence={"proof": weights.proof})
 
 
 def _used(one: Ranked) -> Used:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import PurePath
-from urllib.parse import urlsplit
 
 from personable.board import Board
 from personable.notes import Found, GateNote, PassagesNote, PortraitNote, QuestionNote, WeightsNote
@@ -46,8 +45,7 @@ def reordered(
     other lists weigh what they would have. A statement that would have got a list only then had none posted and stays
     out. Empty for a board whose question had no person. Raises ValueError for a statement that had no list.
     """
-    posted = _candidates(board)
-    found = sorted(posted, key=lambda one: one.features[FUSED])
+    found = candidates(board)
     strength = _strength(board, without) if strength is None else strength
     weights = _weights(board) if weights is None else weights
     lists = {p.content.statement: p.content for p in board.all(PassagesNote) if p.content.name == "personal"}  # type: ignore[union-attr]
@@ -75,9 +73,19 @@ def _fused_again(found: Sequence[Found], old: Mapping[str, float], new: Mapping[
     return sorted(changed, key=lambda one: -sum(v for k, v in one.features.items() if k.startswith("list:")))
 
 
-def _candidates(board: Board) -> list[Found]:
+def candidates(board: Board) -> list[Found]:
+    """All candidates of a board in their fused order, before weights; empty where the question had no person."""
+    return sorted(_list(board, "candidates"), key=lambda one: one.features[FUSED])
+
+
+def head(board: Board) -> list[Found]:
+    """The passages that the answer was made from, in their order."""
+    return _list(board, "fused")
+
+
+def _list(board: Board, name: str) -> list[Found]:
     notes = [post.content for post in board.all(PassagesNote)]
-    return next((n.found for n in reversed(notes) if isinstance(n, PassagesNote) and n.name == "candidates"), [])
+    return next((n.found for n in reversed(notes) if isinstance(n, PassagesNote) and n.name == name), [])
 
 
 def _weights(board: Board) -> Weights:
@@ -97,11 +105,12 @@ def evidence(passage: Passage, weights: Weights) -> dict[str, float]:
     """What a passage is, as features: the person's affinity to its source and type, and its year where it has a date.
 
     The source is the metadata `source` or `site`, else the address's host or the file's folder; the type is the
-    metadata `type`, `qtype` or `category`, else the file's ending; the date is `date`, `published`, `updated` or `year`.
+    metadata `type`, `qtype` or `category`, else the file's ending; the date `date`, `published`, `updated` or `year`.
     """
-    address = urlsplit(passage.source)
-    path = PurePath(address.path)
-    source = _first(passage, "source", "site") or address.netloc or path.parent.name
+    scheme, _, rest = passage.source.rpartition("://")
+    path = PurePath(rest.partition("?")[0] if scheme else rest)
+    host = path.parts[0] if scheme and path.parts else ""
+    source = _first(passage, "source", "site") or host or path.parent.name
     kind = _first(passage, "type", "qtype", "category") or path.suffix.lstrip(".").lower()
     names = [f"{what}:{_short(name)}" for what, name in (("source", source), ("type", kind)) if name]
     year = _year(_first(passage, "date", "published", "updated", "year"))
@@ -128,4 +137,3 @@ def _year(text: str) -> float:
 def given_by(place: int, weight: float = 1.0) -> float:
     """What a list of this weight gives to the passage at a place (from 1): reciprocal rank fusion's share."""
     return weight / (RRF_K + place)
-

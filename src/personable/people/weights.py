@@ -64,9 +64,9 @@ class Weights(Value):
 
         Progressive validation (Blum, Kalai & Langford 1999): each choice tests the weights before they learn from it.
         The sum of gains over the root of their squares is about standard normal for somebody whose choices the weights
-        do not foretell (a self-normalised sum; de la Peña, Lai & Shao 2009, §1); from 2 on they act in full.
+        do not foretell (a self-normalised sum; de la Peña, Lai & Shao 2009, §1): up to 1 it is luck, from 2 on proof.
         """
-        return min(max(self.gain / math.sqrt(self.spread + SCEPTICISM) / 2, 0.0), 1.0)
+        return min(max(self.gain / math.sqrt(self.spread + SCEPTICISM) - 1.0, 0.0), 1.0)
 
     def affinity(self, name: str) -> float:
         """For `source:NAME` or `type:NAME`: the smoothed share of choices it won beyond those it lost, -1 to 1."""

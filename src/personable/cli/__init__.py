@@ -11,7 +11,17 @@ import sys
 
 import typer
 
-from personable.cli import answers, collections, evaluations, feedback, people, recommending, statements, system
+from personable.cli import (
+    answers,
+    collections,
+    evaluations,
+    explaining,
+    feedback,
+    people,
+    recommending,
+    statements,
+    system,
+)
 from personable.errors import PersonableError
 
 app = typer.Typer(
@@ -22,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (answers, recommending, collections, people, statements, feedback, evaluations, system):
+for module in (answers, explaining, recommending, collections, people, statements, feedback, evaluations, system):
     module.add_to(app)
 
 

@@ -47,9 +47,9 @@ class Why(Value):
 
     `gate` and `strength` say how much the person counted and `evidence` on what grounds. `statements` holds a what-if
     for each statement that was searched with, `weights` one for all that feedback taught and `person_as_a_whole` one
-    for everything about the person; None where there was none. `learnt` tells the weights in words and `cause` is the change that
-    set them. `session` is what the session was about, `interests` what the person comes back to: agents read both.
-    `model_order` is the model that put the passages in another order afterwards: that cannot be recomputed.
+    for everything about the person; None where there was none. `learnt` tells the weights in words and `cause` is the
+    change that set them. `session` is what the session was about, `interests` what the person comes back to: agents
+    read both. `model_order` is the model that put the passages in another order afterwards, which cannot be recomputed.
     """
 
     answer: str
@@ -77,6 +77,7 @@ def why(board: Board) -> Why:
     whole = None
     if answer.person is not None and answer.strength > 0:
         whole = _what_if(board, reordered(board, weights=Weights(), strength=0.0), "the person")
+    taught = _what_if(board, reordered(board, weights=Weights()), "what feedback taught") if learnt.proof else None
     return Why(
         answer=answer.id,
         question=answer.question,
@@ -85,7 +86,7 @@ def why(board: Board) -> Why:
         strength=gate.strength if gate else 0.0,
         evidence=gate.evidence if gate else {},
         statements=[what_if(board, one.statement) for one in moved_by],
-        weights=_what_if(board, reordered(board, weights=Weights()), "what feedback taught") if learnt.proof else None,
+        weights=taught,
         person_as_a_whole=whole,
         learnt=in_words(learnt) if weights and weights.values else [],
         cause=weights.version if weights else "",

@@ -102,6 +102,10 @@ class Board:
         """The newest note of a type, or None."""
         return next((p.content for p in reversed(self._posts) if isinstance(p.content, kind)), None)
 
+    def notes(self, kind: type[N]) -> list[N]:
+        """Every note of a type, in order."""
+        return [p.content for p in self._posts if isinstance(p.content, kind)]
+
     def all(self, kind: type[N] | None = None) -> list[Post]:
         """Posts in order, of one note type or of every type."""
         return [p for p in self._posts if kind is None or isinstance(p.content, kind)]

@@ -115,11 +115,12 @@ def _line(change: WeightsChange) -> str:
 
 
 def _as_json(found: list[WeightsChange]) -> dict[str, Any]:
+    from personable.notes import WeightsNote
     from personable.people.weights import Weights, in_words
     from personable.pipelines.knowing import weights_note
 
-    note = weights_note(found[-1]).model_dump(mode="json", exclude={"kind"}) if found else {"values": {}, "version": ""}
-    return note | {"words": in_words(Weights.read(note["values"]))}
+    note = weights_note(found[-1]) if found else WeightsNote()
+    return note.model_dump(mode="json", exclude={"kind"}) | {"words": in_words(Weights.read(note.values))}
 
 
 def _show(change: WeightsChange | None) -> None:

@@ -41,8 +41,8 @@ async def find(
         query, weight = f"{question.text} {statement.text}", lists[statement.statement]
         note = listed("personal", query, hits[: kit.settings.passages], weight)
         board.post("retriever", note.model_copy(update={"statement": statement.statement, "pull": pull}))
-    note = board.latest(WeightsNote)
-    weights = Weights.read(note.values) if note else Weights()
+    learnt = board.latest(WeightsNote)
+    weights = Weights.read(learnt.values) if learnt else Weights()
     session = await kit.search(person.need, kit.settings.candidates) if strength and person.need else []
     hits = ranked(_candidates(plain, pulled, list(lists.values()), session, weights), weights, strength)
     board.post("retriever", listed("candidates", question.text, hits))

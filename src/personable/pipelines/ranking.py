@@ -48,7 +48,7 @@ def reordered(
     found = candidates(board)
     strength = _strength(board, without) if strength is None else strength
     weights = _weights(board) if weights is None else weights
-    lists = {p.content.statement: p.content for p in board.all(PassagesNote) if p.content.name == "personal"}  # type: ignore[union-attr]
+    lists = {note.statement: note for note in board.notes(PassagesNote) if note.name == "personal"}
     if without is not None and without not in lists:
         raise ValueError(f"no list was searched with statement {without!r}")
     old = {statement: note.weight for statement, note in lists.items()}
@@ -84,8 +84,7 @@ def head(board: Board) -> list[Found]:
 
 
 def _list(board: Board, name: str) -> list[Found]:
-    notes = [post.content for post in board.all(PassagesNote)]
-    return next((n.found for n in reversed(notes) if isinstance(n, PassagesNote) and n.name == name), [])
+    return next((note.found for note in reversed(board.notes(PassagesNote)) if note.name == name), [])
 
 
 def _weights(board: Board) -> Weights:

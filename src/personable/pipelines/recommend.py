@@ -99,7 +99,7 @@ async def rank(
         crew.plan = "numeric"
     await crew.run([UNDERSTANDING, *batches], "recommend/rank")  # never merged: one note cannot hold all batches
     if "nli" not in without:
-        read = [post.content for post in board.all(JudgementsNote) if isinstance(post.content, JudgementsNote)]
+        read = board.notes(JudgementsNote)
         board.post("nli", complete(candidates, read))
     if "summary" not in without:
         await crew.perform(SUMMARY)

@@ -162,8 +162,7 @@ def _what_if(board: Board, then: Sequence[Found], without: str) -> WhatIf:
 
 
 def _searched_with(board: Board, statement: str) -> bool:
-    lists = (post.content for post in board.all(PassagesNote))
-    return any(isinstance(note, PassagesNote) and note.statement == statement for note in lists)
+    return any(note.statement == statement for note in board.notes(PassagesNote))
 
 
 def _model_order(board: Board) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from personable.cli import app
-from personable.errors import ConfigurationError, UsageError
+from personable.errors import ConfigurationError, NotFoundError, UsageError
 from personable.people.store import People
 
 ENGINE = ("--embedder", "hash:256")
@@ -290,3 +290,39 @@ def test_erasing_prints_a_receipt_and_fails_where_something_is_left(tmp_path: Pa
         assert told not in done.stdout + done.stderr
         assert len(receipt["left"]) == left
         assert ("not everything is gone: look at" in done.stderr) is left
+
+
+@pytest.mark.slow
+def test_feedback_teaches_and_is_taken_back(home: Path) -> None:
+    personable("person", "add", "fay", home=home)
+    asked = personable("ask", "What is gout, and what helps against poor sleep?", "-p", "fay", "--dial", "on",
+                       *ENGINE, "--json", home=home)  # fmt: skip
+    id = json.loads(asked.stdout)["id"]
+    done = personable("feedback", id, "--up", "1", "--json", home=home)
+    change = json.loads(done.stdout)["change"]
+    assert done.returncode == 0, done.stderr
+    assert change["reason"].startswith("thumbs up for “")
+    listed = personable("person", "weights", "fay", "--history", home=home)
+    assert change["id"] in listed.stdout
+    told = json.loads(personable("person", "weights", "fay", "--json", home=home).stdout)
+    assert told["version"] == change["id"]
+    assert told["words"][0].startswith("Results come in the usual order")
+    assert personable("person", "weights", "fay", "--undo", home=home).returncode == 0
+    assert personable("person", "weights", "fay", "--undo", home=home).returncode == 2
+    assert personable("person", "weights", "fay", "--to", change["id"], home=home).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nope", "--up"], "no answer 'nope'"),
+        (["nope"], "say one thing"),
+        (["nope", "--up", "--down"], "say one thing"),
+    ],
+)
+def test_feedback_that_makes_no_sense_is_an_error(
+    home: Path, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PERSONABLE_HOME", str(home))
+    with pytest.raises((UsageError, NotFoundError), match=message):
+        app(["feedback", *arguments], standalone_mode=False)

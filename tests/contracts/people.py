@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,6 +52,8 @@ class PeopleContract:
             people.set_weights("bob", {}, "none"),
             people.roll_back_weights("bob", "start"),
             people.roll_back_weights("bob", "1"),
+            people.undo_weights("bob"),
+            people.learn(Event(person="bob", kind="click"), lambda *_: None),
             people.save_answer("a1", "bob", None, "{}", "[]"),
         ]
         for call in calls:
@@ -104,6 +108,48 @@ class PeopleContract:
         start = await people.roll_back_weights("ana", "start")
         assert start.values == {}
         assert await people.weight_history("ana") == [first, second, back, start]
+
+    async def test_a_lesson_stores_event_and_weights_together_or_neither(self, people: People) -> None:
+        await people.add("ana")
+        asked = Event(person="ana", kind="query", text="soup", answer="a1")
+        await people.record_many([asked, Event(person="ana", kind="click", answer="a2")])
+        click = Event(person="ana", kind="click", passage="p", answer="a1")
+        seen: list[Any] = []
+
+        def lesson(latest: Any, earlier: Any) -> tuple[dict[str, float], str]:
+            seen.append((latest, list(earlier)))
+            return {"dense": (latest.values["dense"] if latest else 0.0) + 1.0}, "a click"
+
+        first = await people.learn(click, lesson)
+        assert first is not None
+        assert (first.values, first.reason, first.event) == ({"dense": 1.0}, "a click", click.id)
+        assert seen == [(None, [asked])]
+        before = await people.export("ana")
+        for bad, wrong in ((click, lesson), (Event(person="ana", kind="click"), lambda *_: ({"dense": math.nan}, "?"))):
+            with pytest.raises((DataError, UsageError)):
+                await people.learn(bad, wrong)
+        assert await people.export("ana") == before
+        assert await people.learn(Event(person="ana", kind="comment", text="fine"), lambda *_: None) is None
+        assert await people.weight_history("ana") == [first]
+
+    async def test_lessons_at_once_build_on_each_other(self, people: People) -> None:
+        await people.add("ana")
+
+        def lesson(latest: Any, _earlier: Any) -> tuple[dict[str, float], str]:
+            return {"dense": (latest.values["dense"] if latest else 0.0) + 1.0}, "a click"
+
+        await asyncio.gather(*(people.learn(Event(person="ana", kind="click"), lesson) for _ in range(10)))
+        assert [one.values["dense"] for one in await people.weight_history("ana")] == [*range(1, 11)]
+
+    async def test_undo_goes_back_lesson_by_lesson(self, people: People) -> None:
+        await people.add("ana")
+        for weight in (1.0, 2.0):
+            await people.set_weights("ana", {"dense": weight}, "a click")
+        assert (await people.undo_weights("ana")).values == {"dense": 1.0}
+        assert (await people.undo_weights("ana")).values == {}
+        with pytest.raises(UsageError, match="nothing to undo"):
+            await people.undo_weights("ana")
+        assert len(await people.weight_history("ana")) == 4
 
     async def test_weights_of_another_are_out_of_reach(self, people: People) -> None:
         await people.add("ana")

@@ -45,6 +45,25 @@ def test_a_statement_from_telling_to_undoing(run: Any) -> None:
     assert [one["id"] for one in json.loads(run("show", "ana", "--json"))["statements"]] == [first["id"]]
 
 
+def test_what_a_new_statement_ends_is_said_shown_on_demand_and_brought_back(run: Any) -> None:
+    old = json.loads(run("tell", "ana", "I live in Rome", "--sensitive", "--json"))
+    said = run("tell", "ana", "I moved to Trento")
+    assert f"ended: I live in Rome (personable person undo ana {old['id']} brings it back)" in said
+    assert "Rome" not in run("show", "ana")
+    line = next(line for line in run("show", "ana", "--all").splitlines() if "Rome" in line)
+    assert "until 20" in line
+    assert "sensitive)" in line
+    run("undo", "ana", old["id"])
+    assert "I live in Rome" in run("show", "ana")
+
+
+def test_a_description_has_a_limit(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "me.txt").write_text("\n".join(f"I like number {n}." for n in range(201)), "utf-8")
+    with pytest.raises(PersonableError, match="201 sentences are too many; write 1 to 200"):
+        run("start", "ana", "--from", str(tmp_path / "me.txt"))
+    assert json.loads(run("show", "ana", "--json"))["statements"] == []
+
+
 def test_settings_and_events(run: Any) -> None:
     assert "dial on, learned off, sensitive statements may leave" in run(
         "set", "ana", "--dial", "on", "--learned", "off", "--share-sensitive"
@@ -91,7 +110,7 @@ def test_what_was_exported_is_imported(run: Any, tmp_path: Path, format: str) ->
         (("tell", "ana", " "), "", 2, "empty"),
         (("tell", "ana", "-"), LONG, 2, "at most 2,000"),
         (("tell", "ana", "bell \a"), "", 2, "U\\+0007"),
-        (("tell", "ana", "I like tea", "--since", "soon"), "", 4, "write it like 2026-01-31"),
+        (("tell", "ana", "I like tea", "--since", "soon"), "", 2, "write it like 2026-01-31"),
         (("tell", "ana", "I like tea", "--since", "2020-01-01", "--until", "1850-01-01"), "", 2, "before it ends"),
         (("tell", "ana", "I like tea", "--kind", "mood"), "", 2, "choose one of: fact"),
         (("start", "bob", "--from", "-"), "I like tea.", 4, "no person 'bob'"),

@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -22,7 +23,9 @@ from personable.notes import (
 )
 from personable.people.store import People
 from personable.pipelines.answer import LONGEST_QUESTION, answer
+from personable.pipelines.answer_agents import said_of_self
 from personable.pipelines.replying import NOT_FOUND
+from personable.settings import Settings
 from personable.types import Dial, Passage, Question
 
 MakeKit = Callable[..., Kit]
@@ -444,3 +447,36 @@ async def test_what_was_asked_here_is_not_told_to_a_remote_model(make_kit: MakeK
     await answer(make_kit(model, people), Question(text="What causes it?", person="ana", session="s"))
     assert model.prompts
     assert all("secret rash" not in prompt.model_dump_json() for prompt in model.prompts)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("I am vegetarian, what should I eat?", ["I am vegetarian"]),
+        ("Since I have asthma, can I run?", ["I have asthma"]),
+        ("My knees are weak and what can I do?", ["My knees are weak"]),
+        ("What can I take, I am allergic to penicillin?", ["I am allergic to penicillin"]),
+        ("I have gout. I live in Rome. What helps?", ["I have gout.", "I live in Rome."]),
+        ("What should I eat?", []),
+        ("Am I diabetic, or is it something else?", []),
+        ("I have what, exactly?", []),
+        ("Is it true that my mother is ill?", []),
+    ],
+)
+def test_what_is_said_in_a_question_is_told_from_what_is_asked(question: str, said: list[str]) -> None:
+    assert said_of_self(question) == said
+
+
+async def test_what_a_question_says_is_proposed_without_a_model(tmp_path: Path) -> None:
+    passages = [Passage(id="p", text="Beans are a good source of protein.", document="d")]
+    async with await People.open(tmp_path / "people.db") as people:
+        await people.add("zoe")
+        kit = Kit(Settings(home=tmp_path), people=people).given(passages)
+        await answer(kit, Question(text="I am vegetarian, what is a good source of protein?", person="zoe"))
+        (learnt,) = await people.statements("zoe", states=("proposed",))
+        await people.set("zoe", learned="off")
+        await answer(kit, Question(text="I have asthma, what is a good source of protein?", person="zoe"))
+        after = await people.statements("zoe", states=("proposed", "confirmed"))
+    assert (learnt.text, learnt.source) == ("I am vegetarian", "inferred")
+    assert learnt.cause == "I am vegetarian, what is a good source of protein?"
+    assert after == [learnt]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -11,6 +12,7 @@ import typer
 from personable.cli.options import Home, Json, print_json, run, settings
 
 if TYPE_CHECKING:
+    from personable.people.statements import State
     from personable.people.store import People
     from personable.settings import Settings
 
@@ -35,7 +37,9 @@ def add(
 ) -> None:
     """Make a person."""
     made = with_people(settings(home=home), lambda people: people.add(id, name, dial))  # type: ignore[arg-type]
-    print_json(made) if json else print(f'{made.id} is known now; personable person tell {made.id} "…" says more')
+    print_json(made) if json else print(
+        f'{made.id} is known now; personable person tell {shlex.quote(made.id)} "…" says more'
+    )
 
 
 @person.command("list")
@@ -71,12 +75,18 @@ def set_person(
 
 
 @person.command()
-def show(id: Id, json: Json = False, home: Home = None) -> None:
+def show(
+    id: Id,
+    everything: Annotated[bool, typer.Option("--all", help="Also what was rejected or no longer holds.")] = False,
+    json: Json = False,
+    home: Home = None,
+) -> None:
     """Show what is known about a person: statements, also proposed ones, and the latest events."""
+    states: tuple[State, ...] = ("confirmed", "proposed", "rejected") if everything else ("confirmed", "proposed")
 
     async def read(people: People) -> dict[str, Any]:
         known = await people.get(id)
-        statements = await people.statements(id, states=("confirmed", "proposed"))
+        statements = await people.statements(id, states=states, ended=everything)
         events = await people.events(id, limit=10)
         return {
             "person": known.model_dump(mode="json"),
@@ -90,12 +100,20 @@ def show(id: Id, json: Json = False, home: Home = None) -> None:
         return
     print(_described(held["person"]))
     for one in held["statements"]:
-        mark = "" if one["state"] == "confirmed" else f" (proposed, from: {one['cause']})"
-        print(f"  {one['id']}\t{one['kind']}\t{one['text']}{mark}")
+        print(f"  {one['id']}\t{one['kind']}\t{one['text']}{_marks(one)}")
     for one in held["events"]:
         print(f"  {one['time'][:19]}\t{one['kind']}\t{one['text']}")
     if not held["statements"]:
-        print(f'  nothing is known yet: personable person tell {id} "…"')
+        print(f'  nothing is known yet: personable person tell {shlex.quote(id)} "…"')
+
+
+def _marks(one: dict[str, Any]) -> str:
+    """What is special about a statement, in brackets: its state and cause, when it holds, that it is sensitive."""
+    marks = [f"{one['state']}, from: {one['cause']}"] if one["state"] != "confirmed" else []
+    marks += [f"since {one['valid_from'][:10]}"] if one["valid_from"] else []
+    marks += [f"until {one['valid_to'][:10]}"] if one["valid_to"] else []
+    marks += ["sensitive"] if one["sensitive"] else []
+    return f" ({'; '.join(marks)})" if marks else ""
 
 
 @person.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,6 +29,8 @@ Sensitive = Annotated[
     ),
 ]
 Since = Annotated[str | None, typer.Option(help="When it began to hold: 2026-01-31, or a date and time.")]
+MOST_SENTENCES = 200
+"""Of one self-description: who says more is writing a document, and each is weighed against all others."""
 Until = Annotated[str | None, typer.Option(help="When it stopped, or will stop, holding.")]
 
 
@@ -49,7 +52,17 @@ def tell(
     """Tell something about a person. What nobody classified counts as sensitive."""
     text = sys.stdin.read() if statement == "-" else statement
     given: dict[str, Any] = {"kind": kind, "sensitive": sensitive, **_when(since, until)}
-    _print(with_people(settings(home=home), lambda people: people.tell(id, text, **given)), json)
+
+    async def work(people: People) -> tuple[Statement, list[Statement]]:
+        before = await people.statements(id)
+        told = await people.tell(id, text, **given)
+        holding = {one.id for one in await people.statements(id)}
+        return told, [one for one in before if one.id not in holding]
+
+    told, ended = with_people(settings(home=home), work)
+    _print(told, json)
+    for one in ended if not json else []:
+        print(f"ended: {one.text} (personable person undo {shlex.quote(id)} {one.id} brings it back)")
 
 
 @person.command()
@@ -70,13 +83,14 @@ def start(
     asked = () if source else start_questions()
     answers = [_read(source)] if source else [typer.prompt(ask, default="", show_default=False) for ask in asked]
     told = [one for answer in answers for one in _each_sentence(answer, conf.language)]
-    if not told:
-        raise UsageError("nothing was said; write a few sentences about the person, such as: I am vegetarian.")
+    if not 0 < len(told) <= MOST_SENTENCES:
+        said = f"{len(told):,} sentences are too many" if told else "nothing was said"
+        raise UsageError(f"{said}; write 1 to {MOST_SENTENCES} about the person, such as: I am vegetarian.")
     kept = with_people(conf, lambda people: people.tell_many(id, told))
     if json:
         print_json([one.model_dump(mode="json") for one in kept])
     else:
-        for one in kept:
+        for one in {one.id: one for one in kept}.values():
             _print(one, json=False)
 
 
@@ -184,9 +198,13 @@ def _print(one: Statement, json: bool) -> None:
 
 
 def _when(since: str | None, until: str | None) -> dict[str, datetime | None]:
+    from personable.errors import DataError, UsageError
     from personable.people.exchange import moment
 
-    return {"valid_from": moment(since) if since else None, "valid_to": moment(until) if until else None}
+    try:
+        return {"valid_from": moment(since) if since else None, "valid_to": moment(until) if until else None}
+    except DataError as error:
+        raise UsageError(str(error)) from error
 
 
 def _read(file: str) -> str:

@@ -29,6 +29,18 @@ from personable.types import Passage
 _ABOUT_SELF = re.compile(
     r"\b(?:i am|i'm|i’m|i have|i've|i’ve|i live|i work|i take|i like|i love|i prefer|i need|my)\b", re.I
 )
+_CLAUSES = re.compile(
+    r"[,;:–—]\s*|\s+(?:and|but|so)\s+(?=(?:what|which|how|where|when|who|why|can|could|should|may|must|do|does|is|are|"
+    r"will|would)\b)",
+    re.I,
+)
+_STATES = re.compile(
+    r"(?:(?:hi|hello|well|since|because|as|if)\s+)?"
+    r"((?:i am|i['’]m|i have|i['’]ve|i live|i work|i take|i eat|i drink|i like|i love|i prefer|i need|i want|"
+    r"i can(?:not|['’]t)|i do(?:n['’]t| not)|i never|my \w+ (?:is|are|has|have))\b.+)",
+    re.I | re.S,
+)
+_ASKS = re.compile(r"\b(?:what|which|how|where|when|who|why)\b|[?？]", re.I)
 _FOLLOW_UP = frozenset("it its they them this that these those he she him her one ones more else also there".split())
 _SEEN = (QuestionNote, PortraitNote, GateNote, PassagesNote)
 
@@ -42,8 +54,16 @@ def _count(reading: Reading) -> dict[str, Any]:
 
 
 def said_of_self(text: str) -> list[str]:
-    """The sentences of `text` in which the speaker states something about themselves; never a question."""
-    return [s.text for s in sentences(text) if not s.text.endswith(("?", "？")) and _ABOUT_SELF.search(s.text)]
+    """What the speaker of an English `text` states about themselves, word for word: whole sentences, and of a question
+    the clauses that state something ("I am vegetarian, what should I eat?"); never the question itself."""
+    said = []
+    for sentence in (one.text for one in sentences(text)):
+        if not sentence.endswith(("?", "？")):
+            said += [sentence] if _ABOUT_SELF.search(sentence) else []
+            continue
+        stated = [_STATES.fullmatch(clause.strip()) for clause in _CLAUSES.split(sentence.rstrip("?？ "))]
+        said += [clause[1] for clause in stated if clause and not _ASKS.search(clause[1])]
+    return said
 
 
 async def _profile(reading: Reading) -> ProfileNote:

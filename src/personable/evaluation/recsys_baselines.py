@@ -24,7 +24,7 @@ def baselines(data: RecSys, shelf: Shelf) -> dict[str, Scorer]:
 
     return {
         "popularity": lambda one: persons.popular.astype(np.float64),
-        "recency": lambda one: shelf.meaning(_deeds(one.session[-1:] or one.history[-1:])),
+        "recency": lambda one: shelf.meaning(_deeds(one.session[-1:] or one.history[-1:]))[:, 0],
         "vanilla": lambda one: vanilla(shelf, one),
         "tfidf-session": lambda one: shelf.terms.near(*_deeds(one.session)),
         "tfidf-all": lambda one: shelf.terms.near(*both(one)),
@@ -36,7 +36,7 @@ def baselines(data: RecSys, shelf: Shelf) -> dict[str, Scorer]:
 
 def vanilla(shelf: Shelf, one: Instance) -> Floats:
     """The cosine of every item with the mean of history and session, shape (items,)."""
-    return shelf.meaning(_deeds((*one.history, *one.session)))
+    return shelf.meaning(_deeds((*one.history, *one.session)))[:, 0]
 
 
 def _deeds(rows: tuple[int, ...]) -> Deeds:

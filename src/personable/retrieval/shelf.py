@@ -78,11 +78,12 @@ class Shelf:
         ln(1 + persons); "new" is 1 for an item that nobody has turned to yet.
         """
         history, session, visits = context.history, context.session, self.visits
+        meaning = self.meaning(session, history)
         columns = [
             np.sqrt(self.terms.near(*session)),
-            self.meaning(session),
+            meaning[:, 0],
             np.sqrt(self.terms.near(*history)),
-            self.meaning(history),
+            meaning[:, 1],
             np.sqrt(visits.people.near(*session)),
             np.sqrt(visits.people.near(*history)),
             np.sqrt(visits.together.near(*session)),
@@ -92,12 +93,16 @@ class Shelf:
         ]
         return np.stack(columns, axis=1)
 
-    def meaning(self, deeds: Deeds) -> Floats:
-        """The cosine of every item with the weighted mean of `deeds`; 0 without deeds or vectors."""
-        if self.vectors is None or not len(deeds.rows):
-            return np.zeros(len(self))
-        mean = deeds.weights.astype(np.float32) @ self.vectors[deeds.rows]
-        return np.asarray(self.vectors @ (mean / (np.linalg.norm(mean) or 1.0)), dtype=np.float64)
+    def meaning(self, *several: Deeds) -> Floats:
+        """The cosines of every item with the weighted mean of each of some deeds, shape (items, len(several)).
+
+        0 without deeds or vectors. Asked at once, since reading all vectors is what takes the time.
+        """
+        if self.vectors is None:
+            return np.zeros((len(self), len(several)))
+        means = np.stack([deeds.weights.astype(np.float32) @ self.vectors[deeds.rows] for deeds in several])
+        means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)
+        return np.asarray(self.vectors @ means.T, dtype=np.float64)
 
 
 def item_terms(items: Sequence[Item], language: str) -> Terms:

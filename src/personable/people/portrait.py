@@ -224,8 +224,9 @@ def _bounded(full: Portrait, limit: int) -> Portrait:
     spent += left - unused
     best = sorted([*full.statements, *full.withheld], key=lambda one: -one.score)
     fitting, unused = _fitting(best, lambda one: one.statement.text, limit - spent)
-    statements = [one for one in fitting if one in full.statements]
-    withheld = [one for one in fitting if one in full.withheld]
+    shut = {one.statement.id for one in full.withheld}
+    statements = [one for one in fitting if one.statement.id not in shut]
+    withheld = [one for one in fitting if one.statement.id in shut]
     kept = {"clicks": clicks[::-1], "turns": turns[::-1], "interests": found}
     kept |= {"statements": statements, "withheld": withheld}
     return full.model_copy(update={**kept, "tokens": limit - unused})

@@ -7,13 +7,13 @@ from personable.board import Board, Cost
 from personable.demo import COLLECTION, cards
 from personable.errors import NotFoundError
 from personable.kit import open_embedder, open_kit
-from personable.notes import OrderNote, PassagesNote
+from personable.notes import OrderNote, PassagesNote, RecommendationsNote
 from personable.pipelines.answer import answer
 from personable.pipelines.ranking import reordered
 from personable.pipelines.why import in_sentences, what_if, why
 from personable.retrieval.corpus import open_collection
 from personable.settings import Settings
-from personable.types import Question
+from personable.types import Question, Recommendations
 
 ASKED = "What should I eat?"
 
@@ -100,3 +100,11 @@ async def test_a_statement_that_shaped_nothing_is_refused_and_the_others_are_nam
 def test_a_board_without_an_answer_says_so() -> None:
     with pytest.raises(NotFoundError, match="holds no answer"):
         why(Board())
+
+
+def test_a_recommendation_is_told_from_an_answer() -> None:
+    board = Board()
+    made = Recommendations(id=board.id, person="ana", items=[])
+    board.post("ranker", RecommendationsNote(recommendations=made))
+    with pytest.raises(NotFoundError, match="is a recommendation"):
+        why(board)

@@ -204,7 +204,7 @@ BASELINES: dict[str, System[Kit]] = _WRITTEN | {"vanilla_rag": _rag}
 
 
 def prompt_version() -> str:
-    """The hash of every prompt file: a run is not gone on with after one has changed."""
+    """The hash of the prompt files that open QA systems use: a run is not gone on with after one has changed."""
     import hashlib
     from importlib.resources import files
     from importlib.resources.abc import Traversable
@@ -219,5 +219,6 @@ def prompt_version() -> str:
     def _is_prompt(entry: Traversable) -> bool:
         return entry.name.endswith(".md") or (entry.is_dir() and not entry.name.startswith("__"))
 
-    whole = "\0".join(texts(files("personable.prompts")))
+    used = [texts(files("personable.prompts") / folder) for folder in ("answer", "baselines")]
+    whole = "\0".join(text for folder in used for text in folder)
     return hashlib.sha256(whole.encode()).hexdigest()[:12]

@@ -8,7 +8,16 @@ from pydantic import Field
 
 from personable.board import Board
 from personable.errors import NotFoundError
-from personable.notes import AnswerNote, Found, GateNote, OrderNote, PassagesNote, PortraitNote, WeightsNote
+from personable.notes import (
+    AnswerNote,
+    Found,
+    GateNote,
+    OrderNote,
+    PassagesNote,
+    PortraitNote,
+    RecommendationsNote,
+    WeightsNote,
+)
 from personable.people.weights import Weights, in_words
 from personable.pipelines.ranking import reordered
 from personable.types import Answer, Value
@@ -172,6 +181,8 @@ def _model_order(board: Board) -> str:
 
 def _answer(board: Board) -> Answer:
     note = board.latest(AnswerNote)
+    if note is None and board.latest(RecommendationsNote) is not None:
+        raise NotFoundError(f"{board.id} is a recommendation: each item's reasons stand with it; why tells of answers")
     if note is None:
         raise NotFoundError(f"board {board.id} holds no answer: the question failed before one was made")
     return note.answer

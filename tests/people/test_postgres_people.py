@@ -16,7 +16,7 @@ from personable.people.store import People
 from tests.contracts.people import PeopleContract
 from tests.contracts.rights import RightsContract
 from tests.contracts.statements import StatementsContract
-from tests.people.writing import assert_nothing_lost, writer
+from tests.people.writing import assert_killed_writer_leaves_a_whole_store, assert_nothing_lost
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:XDG_RUNTIME_DIR")]
 
@@ -58,16 +58,7 @@ async def test_processes_that_make_and_fill_one_store_at_once_lose_nothing(addre
 
 
 async def test_a_killed_writer_leaves_a_whole_store(address: str) -> None:
-    process = writer(address, "ana", 10_000)
-    assert process.stdout is not None
-    done = [await asyncio.to_thread(process.stdout.readline) for _ in range(5)]
-    process.kill()
-    await asyncio.to_thread(process.communicate)
-    assert done[-1] == "4\n"
-    async with await People.open(address) as people:
-        told, turns = len(await people.statements("ana")), await people.turns("ana", "s", 99_999)
-        assert 5 <= len(turns) <= told <= len(turns) + 1
-        assert [turn.number for turn in turns] == list(range(1, len(turns) + 1))
+    await assert_killed_writer_leaves_a_whole_store(address)
 
 
 async def test_the_migrations_make_the_tables_of_the_schema(people: People) -> None:

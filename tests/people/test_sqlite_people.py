@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import stat
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from personable.people.store import People
 from tests.contracts.people import PeopleContract
 from tests.contracts.rights import RightsContract, everything
 from tests.contracts.statements import StatementsContract
-from tests.people.writing import assert_nothing_lost, writer
+from tests.people.writing import assert_killed_writer_leaves_a_whole_store, assert_nothing_lost
 
 
 @pytest.fixture
@@ -44,17 +43,7 @@ async def test_processes_that_make_and_fill_one_store_at_once_lose_nothing(tmp_p
 
 @pytest.mark.slow
 async def test_a_killed_writer_leaves_a_whole_store(tmp_path: Path) -> None:
-    path = tmp_path / "people.db"
-    process = writer(path, "ana", 10_000)
-    assert process.stdout is not None
-    done = [await asyncio.to_thread(process.stdout.readline) for _ in range(5)]
-    process.kill()
-    await asyncio.to_thread(process.communicate)
-    assert done[-1] == "4\n"
-    async with await People.open(path) as people:
-        told, turns = len(await people.statements("ana")), await people.turns("ana", "s", 99_999)
-        assert 5 <= len(turns) <= told <= len(turns) + 1
-        assert [turn.number for turn in turns] == list(range(1, len(turns) + 1))
+    await assert_killed_writer_leaves_a_whole_store(tmp_path / "people.db")
 
 
 async def test_what_was_written_is_there_after_opening_again(tmp_path: Path) -> None:

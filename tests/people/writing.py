@@ -56,3 +56,17 @@ async def assert_nothing_lost(where: Path | str) -> None:
         )
         assert [one.valid_to is None for one in homes] == [False] * 23 + [True]
         assert len(await people.weight_history("all")) == 24
+
+
+async def assert_killed_writer_leaves_a_whole_store(where: Path | str) -> None:
+    """A process that is killed while it writes leaves whole rows: no turn without its statement, no number left out."""
+    process = writer(where, "ana", 10_000)
+    assert process.stdout is not None
+    done = [await asyncio.to_thread(process.stdout.readline) for _ in range(5)]
+    process.kill()
+    await asyncio.to_thread(process.communicate)
+    assert done[-1] == "4\n"
+    async with await People.open(where) as people:
+        told, turns = len(await people.statements("ana")), await people.turns("ana", "s", 99_999)
+        assert 5 <= len(turns) <= told <= len(turns) + 1
+        assert [turn.number for turn in turns] == list(range(1, len(turns) + 1))

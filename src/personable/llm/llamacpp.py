@@ -40,7 +40,7 @@ class LlamaCppModel:
 
     def __init__(self, path: str, limits: Limits, *, threads: int | None = None) -> None:
         self.name = f"llamacpp:{path}"
-        self._path, self._limits, self._threads = checked(path), limits, threads
+        self._path, self._limits, self._threads = checked(path), limits, threads or _allowed_cores()
         self._key = secrets.token_urlsafe(24)
         self._server: Any = None
         self._loading = threading.Lock()
@@ -98,9 +98,15 @@ class LlamaCppModel:
         wanted.cors_origins = ""
         wanted.ui = wanted.endpoint_slots = wanted.warmup = False
         wanted.verbosity = -1
-        if self._threads:
-            wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = self._threads
+        wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = self._threads
         return wanted
+
+
+def _allowed_cores() -> int:
+    """The cores that this process may use: `taskset` and containers lend fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def checked(path: str) -> Path:

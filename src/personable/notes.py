@@ -21,7 +21,7 @@ from personable.item_notes import RecommendationsNote as RecommendationsNote
 from personable.item_notes import SummaryNote as SummaryNote
 from personable.item_notes import TasteNote as TasteNote
 from personable.item_notes import WishNote as WishNote
-from personable.types import Answer, Dial, Question, Used, Value
+from personable.types import Answer, Dial, PastTurn, Question, Used, Value
 
 
 class QuestionNote(Note):
@@ -45,6 +45,22 @@ class PortraitNote(Note):
     withheld: list[Used] = Field(default_factory=list)
     interests: list[str] = Field(default_factory=list)
     need: str = ""
+
+
+class HistoryNote(Note):
+    """The last turns of the conversation, oldest first, as far as they may be shown to the models at work.
+    `withheld` counts those that may not."""
+
+    kind: Literal["history"] = "history"
+    turns: list[PastTurn] = Field(default_factory=list)
+    withheld: int = 0
+
+
+class RewriteNote(Note):
+    """Rewriting agent: what was said now, so that it can be understood without the conversation."""
+
+    kind: Literal["rewrite"] = "rewrite"
+    text: str = Field("", description="the last utterance, rewritten so that it can be understood on its own")
 
 
 class GateNote(Note):
@@ -207,6 +223,8 @@ class AnswerNote(Note):
 AnyNote = Annotated[
     QuestionNote
     | PortraitNote
+    | HistoryNote
+    | RewriteNote
     | GateNote
     | WeightsNote
     | PassagesNote

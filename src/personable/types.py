@@ -30,6 +30,13 @@ class Question(Value):
     dial: Dial = "auto"
 
 
+class PastTurn(Value):
+    """An earlier turn of a conversation: what the person said and what was replied."""
+
+    utterance: str
+    response: str = ""
+
+
 class Passage(Value):
     """A citable piece of a document.
 

@@ -7,14 +7,8 @@ from typing import Protocol
 
 from pydantic import Field
 
+from personable.types import PastTurn as PastTurn
 from personable.types import Value
-
-
-class PastTurn(Value):
-    """An earlier turn: what the person said and what was replied."""
-
-    utterance: str
-    response: str = ""
 
 
 class Utterance(Value):

@@ -93,7 +93,8 @@ class Found(Value):
 
 
 class PassagesNote(Note):
-    """A ranked list of passages, named by how it was made: plain, personal, candidates, fused, second, given.
+    """A ranked list of passages, named by how it was made: plain, personal, candidates, fused, ranked, second,
+    given.
 
     A personal list names the `statement` that it was searched with, and its `pull`. `candidates` are all that was
     fused, with every feature that moved them; `fused` is their head, which the answer is made from.

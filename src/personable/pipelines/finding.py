@@ -35,19 +35,21 @@ async def find(
     board.post("retriever", listed("plain", question.text, plain[: kit.settings.passages]))
     if person.dial == "off":
         return plain, []
-    pulled = await _pulled(kit, question, person, nearest(plain)) if strength else []
-    lists = list_weights({statement.statement: pull for pull, statement, _ in pulled}, strength)
-    for pull, statement, hits in pulled:
+    local = kit.embedder is None or not kit.embedder.remote
+    said = [*person.statements, *(person.withheld if local else [])]
+    found = await pulled(kit, question.text, said, nearest(plain), kit.settings.candidates) if strength else []
+    lists = list_weights({statement.statement: pull for pull, statement, _ in found}, strength)
+    for pull, statement, hits in found:
         query, weight = f"{question.text} {statement.text}", lists[statement.statement]
         note = listed("personal", query, hits[: kit.settings.passages], weight)
         board.post("retriever", note.model_copy(update={"statement": statement.statement, "pull": pull}))
     learnt = board.latest(WeightsNote)
     weights = Weights.read(learnt.values) if learnt else Weights()
     session = await kit.search(person.need, kit.settings.candidates) if strength and person.need else []
-    hits = ranked(_candidates(plain, pulled, list(lists.values()), session, weights), weights, strength)
+    hits = ranked(_candidates(plain, found, list(lists.values()), session, weights), weights, strength)
     board.post("retriever", listed("candidates", question.text, hits))
     return hits, [
-        statement.model_copy(update={"score": round(min(pull / FULL_PULL, 1.0), 3)}) for pull, statement, _ in pulled
+        statement.model_copy(update={"score": round(min(pull / FULL_PULL, 1.0), 3)}) for pull, statement, _ in found
     ]
 
 
@@ -96,12 +98,11 @@ def _nearness(lists: Sequence[Sequence[Hit]]) -> dict[str, float]:
     return near
 
 
-async def _pulled(kit: Kit, question: Question, person: PortraitNote, base: float) -> list[Pulled]:
-    """The statements that pull, strongest first."""
-    local = kit.embedder is None or not kit.embedder.remote
+async def pulled(kit: Kit, query: str, statements: Sequence[Used], base: float, depth: int) -> list[Pulled]:
+    """The statements that pull `query`, whose nearest passage is at `base` (cosine), strongest first."""
     found = []
-    for statement in [*person.statements, *(person.withheld if local else [])][:CONSIDERED]:
-        hits = await kit.search(f"{question.text} {statement.text}", kit.settings.candidates)
+    for statement in statements[:CONSIDERED]:
+        hits = await kit.search(f"{query} {statement.text}", depth)
         pull = nearest(hits) - base
         if pull > 0:
             found.append((pull, statement, hits))

@@ -1,9 +1,9 @@
 """Ranking the passages that were found for an utterance: four published strategies and the project's own.
 
-The strategies are those of a participant of TREC iKAT (CEUR-WS 3784, short 3), by their descriptions and in our own code:
-S1 pairwise votes of several models over input laden with the person's best statements, S2 the same without them,
-S3 a pointwise reranker, S4 a listwise language model. No cross-encoder comes with Personable: packaged embedders vote
-and rerank in its place, and each ranker's `models` says which.
+The strategies are those of a participant of TREC iKAT (CEUR-WS 3784, short 3), by their descriptions and in our own
+code: S1 pairwise votes of several models over input laden with the person's best statements, S2 the same without them,
+S3 a pointwise reranker, S4 a listwise language model. No cross-encoder comes with Personable: packaged embedders vote and
+rerank in its place, and each ranker's `models` says which.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from personable.notes import Verdict
 from personable.retrieval.analysis import Analyser
@@ -52,6 +52,13 @@ class Checked:
     verdict: Verdict
 
 
+class Checks(Protocol):
+    """What decides about sentences, one at a time."""
+
+    def check(self, sentence: str) -> Checked:
+        """The sentence as it may leave."""
+
+
 @dataclass
 class Guard:
     """Checks sentences against numbered `passages` (1 is the first). With `mark`, unsupported ones stay, marked so."""
@@ -70,23 +77,23 @@ class Guard:
         """Keep a supported sentence, give it the passage that supports it, or take it out (or mark it)."""
         bare = unmarked(sentence)
         if not words(bare):
-            return _decided(sentence, "", "removed", "no words")
+            return decided(sentence, "", "removed", "no words")
         if len(words(bare)) > REPEATED and len(set(words(bare))) < len(words(bare)) / 3:
-            return _decided(sentence, "", "removed", "the same words over and over")
-        cited = [number for number in _numbers(sentence) if 1 <= number <= len(self.passages)]
+            return decided(sentence, "", "removed", "the same words over and over")
+        cited = [number for number in numbers_cited(sentence) if 1 <= number <= len(self.passages)]
         if cited and self._foreign(bare, cited):
-            return _decided(sentence, bare, "marked", "in another script than its passages: not checked", cited)
+            return decided(sentence, bare, "marked", "in another script than its passages: not checked", cited)
         support = {number: self._support(bare, number) for number in range(1, len(self.passages) + 1)}
         kept = [number for number in cited if support[number] >= COVERAGE]
         if kept:
-            return _decided(sentence, bare, "kept", "", kept, support)
+            return decided(sentence, bare, "kept", "", kept, support)
         best = max(support, key=lambda number: support[number], default=0)
         if best and support[best] >= COVERAGE:
             reason = "another passage supports it" if cited else "cited no passage"
-            return _decided(sentence, bare, "cited", reason, [best], support)
+            return decided(sentence, bare, "cited", reason, [best], support)
         if self.mark:
-            return _decided(sentence, f"{bare} (unsupported)", "marked", "no passage supports it", [], support)
-        return _decided(sentence, "", "removed", "no passage supports it", [], support)
+            return decided(sentence, f"{bare} (unsupported)", "marked", "no passage supports it", [], support)
+        return decided(sentence, "", "removed", "no passage supports it", [], support)
 
     def _support(self, bare: str, number: int) -> float:
         """Share of the sentence's new content words that the passage holds; 0 where a number or a name is missing."""
@@ -120,7 +127,7 @@ class _Read(NamedTuple):
     numbers: frozenset[str]
 
 
-def _decided(
+def decided(
     sentence: str,
     text: str,
     action: Literal["kept", "cited", "marked", "removed"],
@@ -128,6 +135,7 @@ def _decided(
     passages: list[int] | None = None,
     support: dict[int, float] | None = None,
 ) -> Checked:
+    """A sentence after its check; `support` is what each passage gave it."""
     evidence = {f"passage {number}": round(value, 3) for number, value in (support or {}).items() if value}
     verdict = Verdict(sentence=sentence, action=action, passages=passages or [], reason=reason, evidence=evidence)
     return Checked(text, verdict)
@@ -170,7 +178,8 @@ def split_stream(pending: str) -> tuple[list[str], str]:
     return split_reply(pending[: starts[-1]]), pending[starts[-1] :]
 
 
-def _numbers(sentence: str) -> list[int]:
+def numbers_cited(sentence: str) -> list[int]:
+    """The numbers in a sentence's citation marks, each once."""
     found: list[int] = []
     for group in _CITED.findall(sentence):
         for number in re.split(r"\s*[,;–-]\s*", group):

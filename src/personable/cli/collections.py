@@ -30,6 +30,9 @@ def index(
     title_field: Annotated[str | None, typer.Option(help="Field that holds the title.")] = None,
     id_field: Annotated[str | None, typer.Option(help="Field that holds the id.")] = None,
     items: Annotated[bool, typer.Option("--items", help="The records are items of a catalogue, to recommend.")] = False,
+    certified: Annotated[
+        bool, typer.Option("--certified", help="PATHS is the manifest of documents that were approved.")
+    ] = False,
     json: Json = False,
     embedder: Embedder = None,
     home: Home = None,
@@ -43,6 +46,11 @@ def index(
         from personable.cli.recommending import index_items
 
         index_items(conf, paths, into, language, json)
+        return
+    if certified:
+        from personable.cli.certifying import index_certified
+
+        index_certified(conf, paths, into, named_embedder=embedder, json=json)
         return
     options = IndexOptions(
         text_field=text_field,

@@ -45,3 +45,9 @@ def cards() -> Path:
     """The file of cards (JSON lines with id, title, text, url, publisher, topic)."""
     with as_file(files("personable.demo").joinpath("cards.jsonl")) as path:
         return path
+
+
+def certified() -> Path:
+    """The manifest of the certified cards."""
+    with as_file(files("personable.demo").joinpath("certified")) as folder:
+        return folder / "manifest.toml"

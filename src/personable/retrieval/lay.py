@@ -80,17 +80,17 @@ class Vocabulary(Value):
     @classmethod
     def of(cls, documents: Iterable[tuple[str, str, str]]) -> Vocabulary:
         """The vocabulary of documents: their (title, focus, text)."""
-        titles, texts, names = Counter[str](), Counter[str](), dict[str, dict[str, None]]()
+        titles, texts, names = Counter[str](), Counter[str](), dict[str, dict[str, str]]()
         short: set[str] = set()
         for title, focus, text in documents:
             titles.update({word.casefold() for word in _WORD.findall(f"{title} {focus}")})
             texts.update({word.casefold() for word in _WORD.findall(text)})
             short.update(_SHORT.findall(text))
-            if initials := _initials(focus or title):
-                names.setdefault(initials, {})[focus or title] = None
+            if letters := _initials(focus or title):
+                names.setdefault(letters, {}).setdefault((focus or title).casefold(), focus or title)
         usual = frozenset(word for word, count in texts.items() if count >= USUAL and word not in titles)
         initials = {
-            letters: tuple(some)
+            letters: tuple(some.values())
             for letters, some in sorted(names.items())
             if len(some) <= MEANINGS and letters.upper() in short and letters not in short
         }

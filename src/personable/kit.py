@@ -199,7 +199,7 @@ def _one_model(settings: Settings, name: str, made: dict[str, LanguageModel]) ->
             key=settings.model_key.get_secret_value() if settings.model_key else None,
             timeout=settings.model_timeout,
             retries=settings.model_retries,
-            concurrency=settings.model_concurrency,
+            concurrency=settings.model_parallel if kind == "llamacpp" else settings.model_concurrency,
             context=settings.model_context,
             max_tokens=settings.max_tokens,
             trusted=settings.model_trusted,

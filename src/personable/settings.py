@@ -56,7 +56,8 @@ class Settings(BaseSettings):
     model_trusted: bool = Field(False, description="a remote model that may see sensitive statements")
     model_timeout: float = Field(60.0, gt=0, le=3600, description="seconds for one model call, retries included")
     model_retries: int = Field(2, ge=0, le=10)
-    model_concurrency: int = Field(8, ge=1, le=256, description="calls under way at once; a local model has 1")
+    model_concurrency: int = Field(8, ge=1, le=256, description="calls under way at once, of a remote model")
+    model_parallel: int = Field(1, ge=1, le=64, description="calls under way at once, of a model in a GGUF file")
     model_context: int = Field(8192, ge=512, description="tokens that a prompt and its completion may take together")
     max_tokens: int = Field(512, ge=16, le=32768, description="tokens of one completion")
 

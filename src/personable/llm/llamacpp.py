@@ -28,25 +28,25 @@ T = TypeVar("T", bound=BaseModel)
 
 
 class LlamaCppModel:
-    """Loads the GGUF file at the first call and answers one call at a time, with a prefix cache.
+    """Loads the GGUF file at the first call and answers `parallel` calls at a time, each place with a prefix cache.
 
-    llama.cpp's own server listens on a free loopback port, behind a key made for this object. `limits.context` is its
-    context in tokens; loading does not count towards the time limit. Raises ConfigurationError when `path` is no GGUF
-    file, MissingExtraError without xllamacpp.
+    llama.cpp's own server listens on a free loopback port, behind a key made for this object. `limits.context` is what
+    one call may take in tokens; loading does not count towards the time limit. Raises ConfigurationError when `path` is
+    no GGUF file, MissingExtraError without xllamacpp.
     """
 
     remote = False
-    concurrency = 1
 
-    def __init__(self, path: str, limits: Limits, *, threads: int | None = None) -> None:
+    def __init__(self, path: str, limits: Limits, *, threads: int | None = None, parallel: int = 1) -> None:
         self.name = f"llamacpp:{path}"
         self._path, self._limits, self._threads = checked(path), limits, threads or _allowed_cores()
+        self.concurrency = parallel
         self._key = secrets.token_urlsafe(24)
         self._server: Any = None
         self._loading = threading.Lock()
         known = server(self.name, self._path.name, "http://127.0.0.1", self._key)
         provider = replace(known, connect=self._connect, where=str(self._path), free=True)
-        self._inner = ProviderModel(self.name, provider, limits, concurrency=1, remote=False)
+        self._inner = ProviderModel(self.name, provider, limits, concurrency=parallel, remote=False)
 
     async def write(self, prompt: Prompt, output: type[T] | None = None, max_tokens: int | None = None) -> Reply[T]:
         """See LanguageModel. The grammar of `output` holds while it writes."""
@@ -91,8 +91,8 @@ class LlamaCppModel:
     def _parameters(self, xllamacpp: Any) -> Any:
         wanted = xllamacpp.CommonParams()
         wanted.model.path = str(self._path)
-        wanted.n_ctx = self._limits.context
-        wanted.n_parallel = 1
+        wanted.n_ctx = self._limits.context * self.concurrency
+        wanted.n_parallel = self.concurrency
         wanted.port = 0
         wanted.api_keys = [self._key]
         wanted.cors_origins = ""

@@ -19,7 +19,7 @@ def make_model(
     key: str | None = None,
     timeout: float = 60.0,
     retries: int = 2,
-    concurrency: int = 8,
+    concurrency: int | None = None,
     context: int = 8192,
     max_tokens: int = 512,
     trusted: bool = False,
@@ -28,8 +28,9 @@ def make_model(
 
     `openai:NAME`, `anthropic:NAME`, `ollama:NAME`, `server:NAME` (any OpenAI-compatible server, at `url`),
     `llamacpp:PATH.gguf`, and every other `provider:NAME` that pydantic-ai knows. `key` beats the provider's own
-    environment variable. The limits are those of Limits. `trusted` marks a remote model that may see sensitive
-    statements. Raises ConfigurationError (an unknown name, no key, a missing library, no such file).
+    environment variable. The limits are those of Limits; `concurrency` bounds the calls under way at once (None: 8, and
+    1 for a file). `trusted` marks a remote model that may see sensitive statements. Raises ConfigurationError (an
+    unknown name, no key, a missing library, no such file).
     """
     kind, _, rest = name.partition(":")
     if not kind.strip() or not rest.strip():
@@ -38,11 +39,11 @@ def make_model(
     if kind == "llamacpp":
         from personable.llm.llamacpp import LlamaCppModel
 
-        return LlamaCppModel(rest, limits)
+        return LlamaCppModel(rest, limits, parallel=concurrency or 1)
     make = _MAKERS.get(kind, providers.other)
     provider = make(name, rest, url, key)
     remote = not trusted and (not is_loopback(provider.where) or rest.endswith(("-cloud", ":cloud")))
-    return ProviderModel(name, provider, limits, concurrency=concurrency, remote=remote)
+    return ProviderModel(name, provider, limits, concurrency=concurrency or 8, remote=remote)
 
 
 def is_loopback(address: str) -> bool:

@@ -37,16 +37,20 @@ from personable.pipelines.crew import Crew
 from personable.pipelines.finding import find, listed, search_again
 from personable.pipelines.gate import gate
 from personable.pipelines.knowing import remember, see_person
-from personable.pipelines.replying import NOT_FOUND, Writer, Written, quote_reply, stand_by_draft, write_reply
+from personable.pipelines.replying import (
+    NOT_FOUND,
+    QUOTED_FROM,
+    Writer,
+    Written,
+    quote_reply,
+    quoting_weights,
+    stand_by_draft,
+    write_reply,
+)
 from personable.types import Answer, Passage, Question, Used
 
 LONGEST_QUESTION = 200_000
 """Characters. Longer questions are refused; a model's own limit may be lower and is met by quoting instead."""
-
-PERSON_POWER = 6
-"""How steeply a quoted passage loses weight with its distance from the question as this person means it."""
-QUOTED_FROM = 0.4
-"""A passage with less than this share of the best weight is not quoted: it speaks to somebody else."""
 
 
 async def answer(
@@ -84,7 +88,7 @@ async def _answer(
     hits = found[: kit.settings.passages]
     board.post("retriever", listed("fused", question.text, hits, text=True))
     passages = [hit.passage for hit in hits]
-    weights = {hit.passage.id: hit.features.get("person", 1.0) ** (PERSON_POWER * strength) for hit in hits}
+    weights = quoting_weights(hits, strength)
 
     crew = make_crew(kit, board, budget, question, person, passages, without, strict)
     await crew.run(_agents(kit, crew.plan), "answer/agents")

@@ -27,7 +27,11 @@ from personable.text import sentences, words
 from personable.types import Passage
 
 _ABOUT_SELF = re.compile(
-    r"\b(?:i am|i'm|i’m|i have|i've|i’ve|i live|i work|i take|i like|i love|i prefer|i need|my)\b", re.I
+    r"\b(?:i am|i'm|i’m|i have|i've|i’ve|i live|i work|i take|i like|i love|i prefer|i need|my)\b"
+    # Italian verbs may be of several persons; at the beginning of a sentence they are nearly always of the first.
+    r"|^(?:(?:io|ma|e|anche|purtroppo|non|mi)\s+)*(?:sono|ho|vivo|abito|lavoro|studio|prendo|mangio|bevo|piace|piacciono|"
+    r"preferisco|odio|amo|soffro|devo|posso|uso|chiamo)\b|\b(?:il mio|la mia|i miei|le mie|mio marito|mia moglie)\b",
+    re.I,
 )
 _CLAUSES = re.compile(
     r"[,;:–—]\s*|\s+(?:and|but|so)\s+(?=(?:what|which|how|where|when|who|why|can|could|should|may|must|do|does|is|are|"
@@ -40,6 +44,7 @@ _STATES = re.compile(
     r"i can(?:not|['’]t)|i do(?:n['’]t| not)|i never|my \w+ (?:is|are|has|have))\b.+)",
     re.I | re.S,
 )
+_QUOTED = re.compile(r"“[^”]*”|«[^»]*»|\"[^\"\n]*\"|(?m:^\s*>.*$)")
 _ASKS = re.compile(r"\b(?:what|which|how|where|when|who|why)\b|[?？]", re.I)
 _FOLLOW_UP = frozenset("it its they them this that these those he she him her one ones more else also there".split())
 _SEEN = (QuestionNote, PortraitNote, GateNote, PassagesNote)
@@ -54,12 +59,15 @@ def _count(reading: Reading) -> dict[str, Any]:
 
 
 def said_of_self(text: str) -> list[str]:
-    """What the speaker of an English `text` states about themselves, word for word: whole sentences, and of a question
-    the clauses that state something ("I am vegetarian, what should I eat?"); never the question itself."""
+    """What the speaker of an English or Italian `text` states about themselves, word for word: whole sentences, and of
+    an English question the clauses that state something ("I am vegetarian, what should I eat?"); never the question
+    itself, nor what stands in quotation marks or after ">": somebody else said that."""
     said = []
-    for sentence in (one.text for one in sentences(text)):
+    blanked = _QUOTED.sub(lambda quoted: " " * len(quoted[0]), text)
+    for bare in sentences(blanked):
+        sentence = text[bare.start : bare.end]
         if not sentence.endswith(("?", "？")):
-            said += [sentence] if _ABOUT_SELF.search(sentence) else []
+            said += [sentence] if _ABOUT_SELF.search(bare.text) else []
             continue
         stated = [_STATES.fullmatch(clause.strip()) for clause in _CLAUSES.split(sentence.rstrip("?？ "))]
         said += [clause[1] for clause in stated if clause and not _ASKS.search(clause[1])]

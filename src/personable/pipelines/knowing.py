@@ -11,7 +11,7 @@ from personable.kit import Kit
 from personable.notes import PortraitNote, ProfileNote, WeightsNote
 from personable.people.events import Event, Kept, now
 from personable.people.memory import WeightsChange
-from personable.people.portrait import Ranked, portrait
+from personable.people.portrait import Ranked, Similar, portrait
 from personable.people.weights import Weights
 from personable.types import Answer, Question, Used
 
@@ -22,19 +22,24 @@ LONGEST_STATEMENT = 2000
 """Characters that the store takes for a statement or an event's text."""
 
 
-async def see_person(kit: Kit, question: Question, board: Board) -> PortraitNote:
+async def see_person(
+    kit: Kit, question: Question, board: Board, similar: Similar | None = None, *, similar_remote: bool = False
+) -> PortraitNote:
     """The portrait of the question's person, posted, and their ranking weights as they are now where any were set.
 
-    Statements that may not leave this machine stand apart.
+    Statements are ranked by `similar` (with `similar_remote` it asks elsewhere), where None by the kit's embedder.
+    Those that may not leave this machine stand apart.
     """
+    if similar is None and kit.embedder is not None:
+        similar, similar_remote = kit.similar, kit.embedder.remote
     note = PortraitNote(known=False)
     if kit.people is not None and question.person is not None:
         seen = await portrait(
             kit.people,
             question,
-            kit.similar if kit.embedder else None,
+            similar,
             remote=kit.remote,
-            similar_remote=kit.embedder is not None and kit.embedder.remote,
+            similar_remote=similar_remote,
         )
         note = PortraitNote(
             known=seen.known,

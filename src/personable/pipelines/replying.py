@@ -19,12 +19,16 @@ from personable.llm.base import Prompt, Reply
 from personable.llm.quote import Quotation, Quoted, quote
 from personable.notes import DraftNote, GuardNote, PortraitNote, QueriesNote, ReplyNote, Verdict
 from personable.text import words
-from personable.types import Citation, Passage, Used
+from personable.types import Citation, Hit, Passage, Used
 
 NOT_FOUND = "Not found in your documents."
 QUOTED_SHARE = 0.2
 """A sentence that scores less than this share of the best is not quoted. On the odd rows of the open QA sets this costs
 no answer that the longer quotation holds (n = 375, at most 40 words)."""
+PERSON_POWER = 6
+"""How steeply a quoted passage loses weight with its distance from the question as this person means it."""
+QUOTED_FROM = 0.4
+"""A passage with less than this share of the best weight is not quoted: it speaks to somebody else."""
 FULLY = 0.9
 PERSONAL_FOUND = 0.1
 """What a sentence must score to be an answer where a statement pulls `FULLY`; set on the demonstration's people."""
@@ -118,6 +122,11 @@ def _citation(number: int, passage: Passage, start: int, end: int, text: str) ->
         end=end,
         quote=text,
     )
+
+
+def quoting_weights(hits: Sequence[Hit], strength: float) -> dict[str, float]:
+    """For each passage what quoting it is worth to this person, 0 to 1; 1 for all where the person does not count."""
+    return {hit.passage.id: hit.features.get("person", 1.0) ** (PERSON_POWER * strength) for hit in hits}
 
 
 async def quote_reply(kit: Kit, writer: Writer, question: str, weights: list[float], used: Sequence[Used]) -> None:

@@ -8,28 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from personable.agent import Agent, Reading
 from personable.notes import HistoryNote, QuestionNote, RewriteNote
-from personable.prompts import fit
+from personable.prompts import fit, render
 from personable.retrieval.analysis import Analyser
 from personable.text import words
 from personable.types import PastTurn
 
 TURNS = 3
-RESPONSE_TOKENS = 120
-"""Tokens of each earlier response that a prompt shows: its beginning says what it was about."""
-LONGEST_UTTERANCE = 1500
-"""Tokens of an utterance that a rewriting prompt shows. A longer one stands alone anyway."""
+TURN_TOKENS = 120
+"""Tokens of each earlier utterance and response that a prompt shows, on average."""
 SALIENT = 8
 SHORT = 2
 """An utterance with at most this many content terms leans on what was said before."""
 _FADING = 0.6
 """How much of its weight a turn keeps with each turn after it."""
 _LEANING = re.compile(
-    r"\b(?:it|its|they|them|their|theirs|this|these|those|he|him|his|she|her|hers|one|ones|first|second|third|last|other|"
-    r"others|another|else|more|same|both|either|there|instead|similar|alternatives?|"
+    r"\b(?:it|its|they|them|their|theirs|this|these|those|he|him|his|she|her|hers|one|ones|first|second|third|last|"
+    r"other|others|another|else|more|same|both|either|there|instead|similar|alternatives?|"
     r"esso|essa|essi|esse|quello|quella|quelli|quelle|questo|questa|questi|queste|primo|prima|secondo|seconda|"
     r"altro|altra|altri|altre|stesso|stessa|lì|invece)\b"
     r"|\bthat\b(?!\s+(?:i|you|we|he|she|they|is|are|was|can|will|have|has)\b)"
@@ -38,8 +35,8 @@ _LEANING = re.compile(
 )
 # Words of politeness and of asking: they carry no subject from one turn to the next.
 _CHATTER = frozenset(
-    "be yes ok okay sure let's nice great thanks thank hello hi well tell want know help find finding like look looking "
-    "need question answer suggest recommend give show think say sounds good please useful idea "
+    "be yes ok okay sure let's nice great thanks thank hello hi well tell want know help find finding like look "
+    "looking need question answer suggest recommend give show think say sounds good please useful idea "
     "sì va bene certo grazie ciao dimmi vorrei voglio so cerco trovare consigli consigliami aiutami".split()
 )
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)*")
@@ -52,10 +49,9 @@ def by_rules(utterance: str, turns: Sequence[PastTurn], language: str = "en") ->
     terms. Terms are the content words of what the person said and the names in what was replied; each turn weighs
     0.6 of the one after it, and a turn that itself leans passes on to the one before.
     """
-    last = list(turns)[-TURNS:]
-    if not last or not leans(utterance, language):
+    if not turns or not leans(utterance, language):
         return utterance
-    terms = salient(utterance, last, language)
+    terms = salient(utterance, turns[-TURNS:], language)
     return f"{utterance} ({', '.join(terms)})" if terms else utterance
 
 
@@ -93,43 +89,29 @@ def _content(text: str, language: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def shown(turns: Sequence[PastTurn]) -> list[PastTurn]:
-    """The last turns as prompts show them: each text bounded in tokens."""
-    return [
-        PastTurn(utterance=fit([turn.utterance], RESPONSE_TOKENS)[0], response=fit([turn.response], RESPONSE_TOKENS)[0])
-        for turn in turns[-TURNS:]
-    ]
+def shared(utterance: str, turns: Sequence[PastTurn]) -> str:
+    """The beginning that all prompts for one utterance share: the last turns, each bounded in tokens, and itself."""
+    texts = fit([text for turn in turns for text in (turn.utterance, turn.response)], 2 * TURN_TOKENS * len(turns))
+    shown = [PastTurn(utterance=said, response=reply) for said, reply in zip(texts[::2], texts[1::2], strict=True)]
+    return render("converse/shared", utterance=utterance, turns=shown)
 
 
 def rewriter(language: str) -> Agent[RewriteNote]:
     """The rewriting agent; its stand-in goes by rules, and it also stands in where a model added something."""
 
     def rules(reading: Reading) -> RewriteNote:
-        said, history = reading[QuestionNote].question.text, reading[HistoryNote].turns
-        return RewriteNote(text=by_rules(said, history, language))
+        return RewriteNote(text=by_rules(reading[QuestionNote].question.text, reading[HistoryNote].turns, language))
 
     async def numeric(reading: Reading) -> RewriteNote:
         return rules(reading)
 
     def tidy(note: RewriteNote, reading: Reading) -> RewriteNote:
-        text = " ".join(note.text.split())
-        said, history = reading[QuestionNote].question.text, reading[HistoryNote].turns
-        return RewriteNote(text=text) if only_said(text, said, history, language) else rules(reading)
+        text, said = " ".join(note.text.split()), reading[QuestionNote].question.text
+        kept = only_said(text, said, reading[HistoryNote].turns, language)
+        return RewriteNote(text=text) if kept else rules(reading)
 
-    def variables(reading: Reading) -> dict[str, Any]:
-        said = fit([reading[QuestionNote].question.text], LONGEST_UTTERANCE)[0]
-        return {"utterance": said, "turns": shown(reading[HistoryNote].turns)}
-
-    return Agent(
-        "rewriting",
-        (QuestionNote, HistoryNote),
-        RewriteNote,
-        numeric,
-        "converse/rewrite",
-        variables,
-        tidy,
-        max_tokens=160,
-    )
+    seen = (QuestionNote, HistoryNote)
+    return Agent("rewriting", seen, RewriteNote, numeric, "converse/rewrite", tidy=tidy, max_tokens=160)
 
 
 def only_said(rewrite: str, utterance: str, turns: Sequence[PastTurn], language: str) -> bool:
@@ -138,7 +120,7 @@ def only_said(rewrite: str, utterance: str, turns: Sequence[PastTurn], language:
     analyser = Analyser(language)
     own = set(analyser.content(utterance))
     known = set(analyser.terms(utterance))
-    for turn in turns[-TURNS:]:
+    for turn in turns:
         known |= set(analyser.terms(f"{turn.utterance} {turn.response}"))
     new = set(analyser.content(rewrite))
     if not new or len(words(rewrite)) > 2 * len(words(utterance)) + 30:

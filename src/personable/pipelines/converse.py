@@ -1,0 +1,194 @@
+"""`converse`: one utterance of a conversation, after personalised conversational search on TREC iKAT (CEUR-WS 3784, 3).
+
+The last turns make the utterance stand alone; the person's statements are ranked for it; the gate says how much they
+count; passages are found for the plain and the personal reading; the response is written from the best of both and
+checked sentence by sentence; what the person said of themselves is proposed as a statement.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+from time import monotonic
+
+from personable.agent import Desk
+from personable.board import Board
+from personable.errors import ModelError, UsageError
+from personable.guard import Guard
+from personable.kit import Kit
+from personable.notes import (
+    AnswerNote,
+    FeedbackNote,
+    GateNote,
+    HistoryNote,
+    QuestionNote,
+    RewriteNote,
+)
+from personable.pipelines.budget import Budget
+from personable.pipelines.conversation import StatementRanker, Utterance
+from personable.pipelines.crew import Crew
+from personable.pipelines.finding import find, listed
+from personable.pipelines.gate import gate
+from personable.pipelines.hearing import earlier, heard, ranked_by
+from personable.pipelines.knowing import remember, see_person
+from personable.pipelines.replying import (
+    NOT_FOUND,
+    QUOTED_FROM,
+    Writer,
+    Written,
+    quote_reply,
+    quoting_weights,
+    write_reply,
+)
+from personable.pipelines.responding import clarifier, converse_crew, lacks_the_person, respond_prompt
+from personable.pipelines.rewriting import rewriter
+from personable.types import Answer, Hit, PastTurn, Question, Used
+
+LONGEST_UTTERANCE = 200_000
+"""Characters. Longer utterances are refused; a model's own limit may be lower and is met by quoting instead."""
+REWRITING_SHARE = 0.3
+"""Share of the budget's seconds after which rules rewrite instead of the model."""
+BEST = 3
+"""Statements that the response may know of."""
+UNSUPPORTED = "nothing that the model wrote is supported by the passages; quoted instead"
+
+
+async def converse(
+    kit: Kit,
+    question: Question,
+    *,
+    turns: Sequence[PastTurn] | None = None,
+    ranker: StatementRanker | None = None,
+    board: Board | None = None,
+    without: Collection[str] = (),
+    keep: bool = True,
+    strict: bool = False,
+) -> Answer:
+    """Respond to an utterance (`question.text`) of a conversation; the whole story stands on `board`.
+
+    Earlier turns are those of the person's session, or `turns` where they are given (oldest first, the last three are
+    used). `ranker` orders the person's statements (None: the kit's embedder). `without` names agents to leave out
+    (`rewriting`, `clarifying`). With `keep`, response, board and turn are stored. Raises what `answer` raises; a model
+    that fails raises ModelError only with `strict`, else stand-ins take over, as `degraded` says.
+    """
+    board, budget = board or Board(), Budget.of(kit.settings)
+    try:
+        size = len(question.text.strip())
+        if not 0 < size <= LONGEST_UTTERANCE:
+            raise UsageError(f"an utterance has 1 to {LONGEST_UTTERANCE} characters; this one has {size}")
+        board.post("person", QuestionNote(question=question))
+        history = await earlier(kit, question, turns)
+        board.post("person", history)
+        crew = converse_crew(kit, board, budget, question.text, history, without, strict)
+        result = await _converse(kit, question, ranker, board, crew, budget)
+        if keep:
+            await remember(kit, question, board, result)
+        return result
+    finally:
+        board.close()
+
+
+async def _converse(
+    kit: Kit, question: Question, ranker: StatementRanker | None, board: Board, crew: Crew, budget: Budget
+) -> Answer:
+    history = board.latest(HistoryNote) or HistoryNote()
+    meant = await _rewritten(kit, question, crew, history, budget)
+    said = Utterance(text=question.text, turns=history.turns, rewrite=meant.text)
+    similar = ranked_by(ranker, said) if ranker else None
+    person = await see_person(kit, meant, board, similar, similar_remote=kit.remote)
+    noted = gate(meant.text, person)
+    board.post("gate", noted, score=noted.strength)
+
+    found, used = await find(kit, meant, person, noted.strength, board)
+    hits = found[: kit.settings.passages]
+    board.post("retriever", listed("fused", meant.text, hits, text=True))
+    best = person.statements[:BEST] if noted.strength else []
+    written = await _respond(kit, said, best, used, hits, noted.strength, crew)
+    if lacks_the_person(noted, person) and "clarifying" not in crew.without:
+        await crew.perform(clarifier(kit.language))
+
+    board.post("profile", heard(said, hits))
+    result = _result(kit, question, board, crew, written, used or best, noted, budget)
+    board.post("responder", AnswerNote(answer=result))
+    return result
+
+
+async def _rewritten(kit: Kit, question: Question, crew: Crew, history: HistoryNote, budget: Budget) -> Question:
+    """The question as it stands alone. Without earlier turns it already does."""
+    if not history.turns or "rewriting" in crew.without:
+        crew.board.post("rewriting", RewriteNote(text=question.text))
+        return question
+    crew.deadline = budget.deadline(REWRITING_SHARE)
+    await crew.perform(rewriter(kit.language))
+    crew.deadline = budget.deadline()
+    note = crew.board.latest(RewriteNote)
+    return question.model_copy(update={"text": note.text}) if note else question
+
+
+async def _respond(
+    kit: Kit, said: Utterance, best: Sequence[Used], used: list[Used], hits: Sequence[Hit], strength: float, crew: Crew
+) -> Written:
+    """Written by the model and checked; without a model, or where nothing stands, quoted."""
+    if crew.desk is not None and hits and (written := await _write(kit, said, best, hits, crew, crew.desk)):
+        return written
+    weights = quoting_weights(hits, strength)
+    spoken_to = [hit.passage for hit in hits if weights[hit.passage.id] >= QUOTED_FROM * max(weights.values())]
+    writer = Writer(crew.board, spoken_to, kit.settings.quote_words)
+    await quote_reply(kit, writer, said.rewrite, [weights[one.id] for one in spoken_to], used)
+    return writer.written
+
+
+async def _write(
+    kit: Kit, said: Utterance, best: Sequence[Used], hits: Sequence[Hit], crew: Crew, desk: Desk
+) -> Written | None:
+    """What the model wrote and the guard let pass; None where nothing stands."""
+    passages = [hit.passage for hit in hits]
+    writer = Writer(crew.board, passages, kit.settings.answer_words)
+    failed = False
+    try:
+        async with asyncio.timeout_at(crew.deadline):
+            prompt = respond_prompt(kit, desk, said, best, passages)
+            guard = Guard(passages, f"{said.text} {said.rewrite}", kit.language)
+            await write_reply(writer, guard, desk, prompt, kit.settings.max_tokens)
+    except (ModelError, TimeoutError) as error:
+        crew.fail("response", error)
+        failed = True
+    if writer.written.found or writer.written.declined:
+        return writer.written
+    if not failed:
+        crew.decide("response", "quoted", UNSUPPORTED)
+        crew.degrade("response", UNSUPPORTED)
+    return None
+
+
+def _result(
+    kit: Kit,
+    question: Question,
+    board: Board,
+    crew: Crew,
+    written: Written,
+    used: list[Used],
+    gate: GateNote,
+    budget: Budget,
+) -> Answer:
+    feedback = board.latest(FeedbackNote)
+    ask = feedback.ask if feedback else ""
+    text = written.text if written.found else ask or NOT_FOUND
+    if not written.found:
+        board.say(text)
+    return Answer(
+        id=board.id,
+        question=question.text,
+        text=text,
+        found=written.found,
+        citations=written.citations,
+        person=question.person,
+        used=used,
+        strength=gate.strength,
+        ask=ask,
+        degraded=crew.degraded + (["response: cut at its length limit"] if written.cut else []),
+        model=kit.model.name if kit.model else "quote",
+        tokens=board.tokens,
+        calls=board.calls,
+        seconds=round(monotonic() - budget.started, 4),
+    )

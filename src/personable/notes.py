@@ -9,6 +9,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from personable.certified_notes import CertifiedNote as CertifiedNote
+from personable.certified_notes import HydocNote as HydocNote
+from personable.certified_notes import PragmaticsNote as PragmaticsNote
 from personable.item_notes import Candidate as Candidate
 from personable.item_notes import CandidatesNote as CandidatesNote
 from personable.item_notes import Deed as Deed
@@ -248,6 +251,9 @@ AnyNote = Annotated[
     | JudgementsNote
     | SummaryNote
     | RankingNote
-    | RecommendationsNote,
+    | RecommendationsNote
+    | PragmaticsNote
+    | HydocNote
+    | CertifiedNote,
     Field(discriminator="kind"),
 ]

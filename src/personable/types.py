@@ -123,6 +123,41 @@ class Answer(Value):
     seconds: float = 0.0
 
 
+class Certificate(Value):
+    """Where certified text comes from: who approved which version of a document when. `sha256` (hex) is of its bytes,
+    checked when it was served."""
+
+    number: int = Field(ge=1)
+    document: str
+    title: str
+    publisher: str
+    url: str
+    version: str
+    approver: str
+    approved: str
+    sha256: str
+
+
+class Certification(Value):
+    """What stands before certified text, and its sources, best first: an approved `emergency` text, and one `framing`
+    sentence from a template. `verbatim` says that the text is quoted in a row, `evaluative` that a judgement was asked
+    for."""
+
+    method: str
+    emergency: str = ""
+    framing: str = ""
+    evaluative: bool = False
+    verbatim: bool = False
+    sources: list[Certificate] = Field(default_factory=list)
+
+
+class CertifiedAnswer(Value):
+    """An answer out of certified text: `answer.text` is all of it, the emergency text and the framing included."""
+
+    answer: Answer
+    certification: Certification
+
+
 class Item(Value):
     """A thing that can be recommended. `price` is in the catalogue's own currency, None where it is not known."""
 

@@ -2,19 +2,110 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from personable.cli.options import print_json
+from personable.cli.answers import Person
+from personable.cli.options import Collection, Embedder, Home, Json, Model, ModelUrl, print_json, run, settings
 
 if TYPE_CHECKING:
+    from personable.pipelines.certified_finding import Method
     from personable.settings import Settings
+    from personable.types import CertifiedAnswer, Question
 
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands of this module."""
+    app.command()(certify)
+
+
+def certify(
+    question: Annotated[str, typer.Argument(help="The question; - reads it from standard input.")],
+    person: Person = None,
+    collection: Collection = None,
+    method: Annotated[str, typer.Option(help="default, or as published: zero-shot or cot.")] = "default",
+    trace: Annotated[bool, typer.Option("--trace", help="Show the whole board.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail (status 5) where a model fails.")] = False,
+    json: Json = False,
+    model: Model = None,
+    model_url: ModelUrl = None,
+    embedder: Embedder = None,
+    home: Home = None,
+) -> None:
+    """Answer a question with certified text alone, each sentence with its source."""
+    from personable.errors import UsageError
+    from personable.pipelines.certified_finding import METHODS
+    from personable.types import Question
+
+    named = next((one for one in METHODS if one == method), None)
+    if named is None:
+        raise UsageError(f"--method {method}: it is {', '.join(METHODS)}")
+    text = (sys.stdin.read() if question == "-" else question).strip().encode("utf-8", "replace").decode("utf-8")
+    if not text:
+        raise UsageError('the question is empty: personable certify "QUESTION"')
+    conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
+    asked = Question(text=text, person=person)
+    run(_certify(conf, asked, collection, named, embedder is not None, trace=trace, strict=strict, json=json))
+
+
+async def _certify(
+    conf: Settings,
+    asked: Question,
+    collection: str | None,
+    method: Method,
+    named_embedder: bool,
+    *,
+    trace: bool,
+    strict: bool,
+    json: bool,
+) -> None:
+    from personable.board import Board
+    from personable.cli.showing import show_trace, watch
+    from personable.kit import open_kit
+    from personable.pipelines.certify import certify as work
+    from personable.retrieval.cards import open_cards
+    from personable.retrieval.corpus import choose_collection, open_collection
+
+    name = choose_collection(conf.home, collection)
+    if not named_embedder:  # each collection is searched with what it was made with
+        with open_collection(conf.home, name) as found:
+            conf = conf.model_copy(update={"embedder": found.store.manifest.embedder or conf.embedder})
+    board = Board()
+    async with await open_kit(conf, name) as kit:
+        assert kit.store is not None
+        cards = open_cards(kit.store, kit.embedder)
+        watching = asyncio.create_task(watch(board.subscribe())) if not json else None
+        try:
+            result = await work(kit, cards, asked, method=method, board=board, strict=strict)
+        finally:
+            if watching is not None:
+                await watching
+    if json:
+        posts = [post.model_dump(mode="json") for post in board.all()]
+        print_json(result.model_dump(mode="json") | ({"board": posts} if trace else {}))
+        return
+    _show(result)
+    if trace:
+        show_trace(board)
+
+
+def _show(result: CertifiedAnswer) -> None:
+    """The sources of a certified answer, whose text was shown as it came."""
+    from personable.cli.showing import assembled, console, styled
+
+    screen = console()
+    for one in result.certification.sources:
+        named = assembled((f"[{one.number}] ", "bold"), one.title, (f"  {one.url or one.document}", "dim"))
+        screen.print(named, soft_wrap=True)
+        approved = f"{one.publisher}, version {one.version}, approved {one.approved} by {one.approver}"
+        screen.print(styled(f"    {approved}; sha256 {one.sha256[:16]}…", "dim"), soft_wrap=True)
+    for what in result.answer.degraded:
+        screen.print(styled(f"note: {what}", "yellow"), soft_wrap=True)
+    screen.print(styled(f"answer {result.answer.id}", "dim"))
 
 
 def index_certified(conf: Settings, paths: list[Path], name: str, *, named_embedder: str | None, json: bool) -> None:

@@ -1,0 +1,111 @@
+"""Finding certified text for a question: by the published pipelines, or by the project's own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from personable.board import Board
+from personable.kit import Kit
+from personable.notes import HydocNote, PortraitNote
+from personable.pipelines.certify_agents import FEEDBACK, PRAGMATICS, hydoc_agent
+from personable.pipelines.crew import Crew
+from personable.pipelines.finding import listed
+from personable.retrieval.cards import BODY, FITTED, Cards, Weights
+from personable.retrieval.certifying import TITLE
+from personable.retrieval.lay import Asked
+from personable.types import Hit, Passage, Used
+
+Method = Literal["default", "zero-shot", "cot"]
+METHODS: tuple[Method, ...] = get_args(Method)
+SOURCES = 3
+RERANKED = 50
+READS_ALIKE = 0.8
+"""Cosine of a question with a title from which on it already reads like the documents, and needs no HyDoc."""
+SAID = 3
+"""Statements of the person that a question is searched with."""
+
+
+async def first_search(cards: Cards, asked: Asked, board: Board) -> list[Passage]:
+    """Naive retrieval: what the question as it stands finds by meaning (by words without an embedder)."""
+
+    def find() -> list[Hit]:
+        scores = cards.nearest(asked.whole, BODY, FEEDBACK * 4) or cards.wordiest(asked.whole, BODY, FEEDBACK * 4)
+        return [
+            Hit(passage=cards.parts(one, asked.focus, 1)[0], score=scores[one.document])
+            for one in cards.valid(list(scores)[:FEEDBACK])
+        ]
+
+    hits = await asyncio.to_thread(find)
+    board.post("retriever", listed("plain", asked.whole, hits, text=True))
+    return [hit.passage for hit in hits]
+
+
+async def hypothesis(cards: Cards, asked: Asked, method: Method, crew: Crew) -> str:
+    """The hypothetical document, or what stands in for it; "" where the default has no use for one.
+
+    Zero-shot writes it from the question alone; chain of thought from a first retrieval and the pragmatic context. It
+    is searched with, and nothing else ever reads it.
+    """
+    if method == "default":
+        near = max(cards.nearest(asked.focus, [TITLE], 1).values(), default=0.0)
+        if near >= READS_ALIKE or crew.desk is None:
+            why = (
+                f"the question reads like a title (cosine {near:.2f})"
+                if near >= READS_ALIKE
+                else "no language model is set"
+            )
+            crew.decide("hydoc", "skipped", why)
+            return ""
+    if method == "cot":
+        await crew.perform(PRAGMATICS)
+    await crew.perform(hydoc_agent(cards.manifest.language, asked.focus, method == "cot"))
+    note = crew.board.latest(HydocNote)
+    return note.text if note else ""
+
+
+async def find_certified(
+    kit: Kit, cards: Cards, asked: Asked, hydoc: str, method: Method, said: Sequence[Used], board: Board
+) -> list[Hit]:
+    """Whole documents, best first. The published methods rank by the cosine of the HyDoc alone; the default by all the
+    evidence. Both read the first `RERANKED` again where a reranker is set."""
+    if method == "default":
+        hits = ranked(await asyncio.to_thread(cards.candidates, asked, hydoc, [one.text for one in said]), FITTED)
+    else:
+        hits = await asyncio.to_thread(by_hydoc, cards, asked, hydoc)
+    if kit.reranker is not None and hits:
+        hits = await kit.reranker.rerank(asked.focus, hits[:RERANKED], RERANKED)
+    board.post("retriever", listed("candidates", asked.focus, hits[:RERANKED]))
+    return hits
+
+
+def sources(cards: Cards, asked: Asked, hits: Sequence[Hit]) -> list[tuple[Passage, Passage]]:
+    """What the first `SOURCES` documents that bear on the question say: the part that speaks most to it, and the whole,
+    both checked against the certified bytes. Raises DataError that names a document which was altered."""
+    found = []
+    for hit in [hit for hit in hits if cards.relevant(hit)][:SOURCES]:
+        part = cards.parts(hit.passage, asked.focus, 1)[0]
+        found.append((cards.verified(part, hit.passage), cards.verified(hit.passage, hit.passage)))
+    return found
+
+
+def said_of(kit: Kit, person: PortraitNote) -> list[Used]:
+    """The person's statements that a search may hold: sensitive ones only where the embedder is on this machine."""
+    if person.dial == "off":
+        return []
+    local = kit.embedder is None or not kit.embedder.remote
+    return [*person.statements, *(person.withheld if local else [])][:SAID]
+
+
+def by_hydoc(cards: Cards, asked: Asked, hydoc: str) -> list[Hit]:
+    """The documents nearest to a hypothetical one (by words without an embedder)."""
+    scores = cards.nearest(hydoc, BODY, RERANKED * 4) or cards.wordiest(hydoc, BODY, RERANKED * 4)
+    hits = cards.evidence(asked, cards.valid(list(scores)[:RERANKED]))
+    return [hit.model_copy(update={"score": scores[hit.passage.document]}) for hit in hits]
+
+
+def ranked(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
+    """Candidates by their fused evidence; equal ones in the order in which they were found."""
+    scored = [hit.model_copy(update={"score": round(weights.score(hit.features), 6)}) for hit in hits]
+    return sorted(scored, key=lambda hit: -hit.score)

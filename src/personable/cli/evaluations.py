@@ -26,7 +26,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def evaluate(
-    dataset: Annotated[str, typer.Argument(help="nq, triviaqa, webq, beir or openqa-logs.")],
+    dataset: Annotated[str, typer.Argument(help="nq, triviaqa, webq, beir, passages-… or openqa-logs.")],
     system: Annotated[list[str] | None, typer.Option("--system", help="A system; may be repeated.")] = None,
     systems: Annotated[str | None, typer.Option("--systems", help="Several systems: A,B,C")] = None,
     data: Data = Path("data"),
@@ -46,7 +46,8 @@ def evaluate(
     home: Home = None,
 ) -> None:
     """Run systems over a data set, one line a question; or score the recorded outputs (openqa-logs); or compare
-    rankings of items (recsys; with --model the ablations of its agents on --limit people)."""
+    rankings of items (recsys; with --model the ablations of its agents on --limit people) or of passages
+    (passages-nq, -triviaqa, -webq, -liveqa; the systems are strategies)."""
     if dataset == "openqa-logs":
         _logs(data, json)
         return
@@ -57,14 +58,16 @@ def evaluate(
             return
         _recsys(data, out, limit, json, embedder, home)
         return
+    names = [*(system or []), *(systems.split(",") if systems else [])]
     from personable.errors import UsageError
     from personable.evaluation.commands import Questions
+    from personable.evaluation.passage_sets import PREFIX, PassageQuestions
 
     if part not in ("all", "odd", "even"):
         raise UsageError(f"--part {part}: it is all, odd or even")
-    names = [*(system or []), *(systems.split(",") if systems else [])]
     chosen = {"dataset": dataset, "topk": topk, "part": part, "limit": limit, "split": split}
-    questions = Questions.model_validate(chosen | {"label": data.resolve().name})
+    kind = PassageQuestions if dataset.startswith(PREFIX) else Questions
+    questions = kind.model_validate(chosen | {"label": data.resolve().name})
     conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
     how = _How(names, data, out, workers, retry_failed, record, replay)
     done = run(_evaluate(conf, questions, how, quiet=json))
@@ -142,6 +145,8 @@ async def _evaluate(conf: Settings, questions: Questions, how: _How, *, quiet: b
     from personable.evaluation.baselines import prompt_version
     from personable.evaluation.commands import choose
     from personable.evaluation.commands import evaluate as work
+    from personable.evaluation.passage_sets import PassageQuestions
+    from personable.evaluation.passages import STRATEGIES, make_bench
     from personable.evaluation.recording import open_recording
     from personable.evaluation.retrieval import RETRIEVAL, over_corpus
     from personable.evaluation.systems import SYSTEMS
@@ -152,18 +157,24 @@ async def _evaluate(conf: Settings, questions: Questions, how: _How, *, quiet: b
             if written is not None:
                 await people.register_run(written)
     over = questions.dataset == "beir"
-    chosen = choose(how.systems, RETRIEVAL if over else SYSTEMS)
+    ranked = isinstance(questions, PassageQuestions)
+    chosen: dict[str, Any] = choose(how.systems, STRATEGIES if ranked else RETRIEVAL if over else SYSTEMS)
     kept: dict[str, Any] = {"prompts": prompt_version(), "embedder": conf.embedder, "max_tokens": conf.max_tokens}
     with _Bars(quiet) as show:
         async with AsyncExitStack() as stack:
-            kit = await stack.enter_async_context(await open_recording(conf, how.record, how.replay))
+            parts: Any = await stack.enter_async_context(await open_recording(conf, how.record, how.replay))
             if over:
-                kit, failed = await stack.enter_async_context(over_corpus(kit, how.data, how.out / questions.folder))
+                parts, failed = await stack.enter_async_context(
+                    over_corpus(parts, how.data, how.out / questions.folder)
+                )
                 kept["unread documents"] = failed
+            if isinstance(questions, PassageQuestions):
+                parts = make_bench(parts.model, conf.reranker, how.out)
+                kept |= parts.settings
             return await work(
                 questions,
                 chosen,
-                kit,
+                parts,
                 data=how.data,
                 out=how.out,
                 model=conf.model,

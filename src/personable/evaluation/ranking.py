@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from personable.errors import DataError, MissingExtraError, UsageError
 from personable.evaluation.metrics import finite
 
-MEASURES = ("nDCG@10", "AP", "P@5", "R@10", "RR", "Success@5")
+MEASURES = ("nDCG@3", "nDCG@5", "nDCG@10", "AP", "P@3", "P@5", "R@10", "RR", "Success@5")
 """nDCG (Järvelin & Kekäläinen 2002; gain = grade, log2 discount, as trec_eval), average precision, precision, recall,
 reciprocal rank of the first relevant passage, and Hit@5 (`Success`). A mean over questions of AP is MAP, of RR MRR."""
 

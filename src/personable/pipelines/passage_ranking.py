@@ -2,8 +2,8 @@
 
 The strategies are those of a participant of TREC iKAT (CEUR-WS 3784, short 3), by their descriptions and in our own
 code: S1 pairwise votes of several models over input laden with the person's best statements, S2 the same without them,
-S3 a pointwise reranker, S4 a listwise language model. No cross-encoder comes with Personable: packaged embedders vote and
-rerank in its place, and each ranker's `models` says which.
+S3 a pointwise reranker, S4 a listwise language model. No cross-encoder comes with Personable: packaged embedders vote
+and rerank in its place, and each ranker's `models` says which.
 """
 
 from __future__ import annotations
@@ -126,12 +126,13 @@ class ListwiseRanker:
 class FusedRanker:
     """The project's own: the order of retrieval and that of a reranker fused by RRF, the reranker's weighing `weight`.
 
-    Without a reranker the order stays. The person acts before: in which lists were fused (`passage_finding.find_for`).
+    Without a reranker the order of retrieval stays. The person acts before: in which lists were fused
+    (`passage_finding.find_for`). The weight was chosen on open questions, see `docs/benchmarks.md`.
     """
 
     name = "default"
 
-    def __init__(self, reranker: Reranker | None, first: int = FIRST, weight: float = 2.0) -> None:
+    def __init__(self, reranker: Reranker | None, first: int = FIRST, weight: float = 3.0) -> None:
         self.models = (reranker.name,) if reranker else ()
         self._reranker, self._first, self._weight = reranker, first, weight
 

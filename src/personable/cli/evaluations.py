@@ -156,19 +156,16 @@ async def _evaluate(conf: Settings, questions: Questions, how: _How, *, quiet: b
         for written in (how.out / questions.folder, how.record):
             if written is not None:
                 await people.register_run(written)
-    over = questions.dataset == "beir"
-    ranked = isinstance(questions, PassageQuestions)
+    over, ranked = questions.dataset == "beir", isinstance(questions, PassageQuestions)
     chosen: dict[str, Any] = choose(how.systems, STRATEGIES if ranked else RETRIEVAL if over else SYSTEMS)
     kept: dict[str, Any] = {"prompts": prompt_version(), "embedder": conf.embedder, "max_tokens": conf.max_tokens}
     with _Bars(quiet) as show:
         async with AsyncExitStack() as stack:
             parts: Any = await stack.enter_async_context(await open_recording(conf, how.record, how.replay))
             if over:
-                parts, failed = await stack.enter_async_context(
-                    over_corpus(parts, how.data, how.out / questions.folder)
-                )
-                kept["unread documents"] = failed
-            if isinstance(questions, PassageQuestions):
+                corpus = over_corpus(parts, how.data, how.out / questions.folder)
+                parts, kept["unread documents"] = await stack.enter_async_context(corpus)
+            if ranked:
                 parts = make_bench(parts.model, conf.reranker, how.out)
                 kept |= parts.settings
             return await work(

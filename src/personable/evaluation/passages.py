@@ -50,7 +50,7 @@ class Bench:
     @property
     def settings(self) -> dict[str, JsonValue]:
         """What makes the figures of a strategy comparable."""
-        prompts = {name: prompt_hash(f"converse/{name}") for name in PROMPTS}
+        prompts: dict[str, JsonValue] = {name: prompt_hash(f"converse/{name}") for name in PROMPTS}
         return {"voters": [one.name for one in self.voters], "reranker": self.reranker.name, "prompts": prompts}
 
 
@@ -108,10 +108,10 @@ def make_ranker(name: str, bench: Bench, model: LanguageModel | None) -> Passage
 
 
 def _system(name: str) -> System[Bench]:
-    async def system(row: Row, bench: Bench) -> Outcome:
+    async def system(row: Row, kit: Bench) -> Outcome:
         hits = [Hit(passage=passage, score=1 / place) for place, passage in enumerate(row.passages, 1)]
-        counted = Counted(bench.model) if bench.model else None
-        ranker = make_ranker(name, bench, counted)
+        counted = Counted(kit.model) if kit.model else None
+        ranker = make_ranker(name, kit, counted)
         ranked = await ranker.rank(Utterance(text=row.question), [], hits)
         unread = max((hit.features.get("unread", 0.0) for hit in ranked), default=0.0)
         return Outcome(

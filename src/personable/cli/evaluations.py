@@ -26,7 +26,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def evaluate(
-    dataset: Annotated[str, typer.Argument(help="nq, triviaqa, webq, beir, passages-… or openqa-logs.")],
+    dataset: Annotated[str, typer.Argument(help="nq, triviaqa, webq, beir, recsys, ikat-ptkb, passages-…, openqa-logs.")],
     system: Annotated[list[str] | None, typer.Option("--system", help="A system; may be repeated.")] = None,
     systems: Annotated[str | None, typer.Option("--systems", help="Several systems: A,B,C")] = None,
     data: Data = Path("data"),
@@ -39,6 +39,9 @@ def evaluate(
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Ask failed questions again.")] = False,
     record: Annotated[Path | None, typer.Option("--record", help="Write each model answer to this file.")] = None,
     replay: Annotated[Path | None, typer.Option("--replay", help="Take model answers from this file only.")] = None,
+    ranker: Annotated[str, typer.Option("--ranker", help="ikat-ptkb: rankers of statements, A,B,C")] = "",
+    input: Annotated[str, typer.Option("--input", help="ikat-ptkb: automatic, manual or recorded.")] = "automatic",
+    run_file: Annotated[Path | None, typer.Option("--run", help="ikat-ptkb: a run to score, too.")] = None,
     json: Json = False,
     model: Model = None,
     model_url: ModelUrl = None,
@@ -46,8 +49,8 @@ def evaluate(
     home: Home = None,
 ) -> None:
     """Run systems over a data set, one line a question; or score the recorded outputs (openqa-logs); or compare
-    rankings of items (recsys; with --model the ablations of its agents on --limit people) or of passages
-    (passages-nq, -triviaqa, -webq, -liveqa; the systems are strategies)."""
+    rankings of items (recsys; with --model the ablations of its agents on --limit people), of passages (passages-nq,
+    -triviaqa, -webq, -liveqa; the systems are strategies) or of a person's statements (ikat-ptkb)."""
     if dataset == "openqa-logs":
         _logs(data, json)
         return
@@ -57,6 +60,10 @@ def evaluate(
             run(_ablations(conf, data, out, limit or 30))
             return
         _recsys(data, out, limit, json, embedder, home)
+        return
+    if dataset == "ikat-ptkb":
+        conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
+        run(_statements(conf, data, ranker, input, limit, out, run_file, json))
         return
     names = [*(system or []), *(systems.split(",") if systems else [])]
     from personable.errors import UsageError
@@ -139,6 +146,27 @@ async def _ablations(conf: Settings, data: Path, out: Path, people: int) -> None
 
     async with await open_kit(conf, people=False) as kit:
         print(await run_ablations(data, out, kit, people, 20, Console(stderr=True).print))
+
+
+async def _statements(
+    conf: Settings, data: Path, ranker: str, kind: str, limit: int | None, out: Path, run_file: Path | None, json: bool
+) -> None:
+    from rich.console import Console
+
+    from personable.errors import UsageError
+    from personable.evaluation.ikat_run import as_table, run_ikat
+    from personable.kit import open_kit
+
+    if kind not in ("automatic", "manual", "recorded"):
+        raise UsageError(f"--input {kind}: it is automatic, manual or recorded")
+    names = [name for name in ranker.split(",") if name]
+    async with await open_kit(conf, people=False) as kit:
+        tell = Console(stderr=True, quiet=json).print
+        lines = await run_ikat(data, names, kit, kind=kind, limit=limit, out=out, run=run_file, tell=tell)
+    if json:
+        print_json({"lines": [line.model_dump(mode="json") for line in lines]})
+    else:
+        print(as_table(lines))
 
 
 async def _evaluate(conf: Settings, questions: Questions, how: _How, *, quiet: bool) -> dict[str, Summary]:

@@ -26,7 +26,9 @@ def add_to(app: typer.Typer) -> None:
 
 
 def evaluate(
-    dataset: Annotated[str, typer.Argument(help="nq, triviaqa, webq, beir, recsys, ikat-ptkb, passages-…, openqa-logs.")],
+    dataset: Annotated[
+        str, typer.Argument(help="nq, triviaqa, webq, beir, recsys, ikat-ptkb, passages-…, openqa-logs.")
+    ],
     system: Annotated[list[str] | None, typer.Option("--system", help="A system; may be repeated.")] = None,
     systems: Annotated[str | None, typer.Option("--systems", help="Several systems: A,B,C")] = None,
     data: Data = Path("data"),

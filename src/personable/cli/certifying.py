@@ -129,3 +129,24 @@ def index_certified(conf: Settings, paths: list[Path], name: str, *, named_embed
     ) as collection:
         report = certify_documents(collection.store, paths[0], options)
     print_json(report) if json else show_report(report, name)
+
+
+async def evaluate_certified(
+    conf: Settings, data: Path, out: Path, limit: int | None, *, bodies: bool, json: bool
+) -> None:
+    """What `eval certified` does; the settings' reranker reads again where one is set."""
+    from rich.console import Console
+
+    from personable.evaluation.certified_run import as_table, run_certified
+    from personable.kit import open_kit
+    from personable.retrieval.rerank import make_reranker
+
+    async with await open_kit(conf, people=False) as kit:
+        if conf.reranker != "none":
+            kit.reranker = make_reranker(conf.reranker)
+        tell = Console(stderr=True, quiet=json).print
+        report = await run_certified(kit, data, out, limit, bodies=bodies, tell=tell)
+    if json:
+        print_json(report)
+    else:
+        print(as_table(report))

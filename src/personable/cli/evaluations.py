@@ -39,6 +39,9 @@ def evaluate(
     out: Annotated[Path, typer.Option("--out", help="Folder for the runs; a run that stopped goes on.")] = Path("runs"),
     workers: Annotated[int, typer.Option(min=1, max=64, help="Questions at once.")] = 1,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Ask failed questions again.")] = False,
+    bodies: Annotated[
+        bool, typer.Option("--bodies", help="certified: embed whole cards (an hour), not only their titles.")
+    ] = False,
     record: Annotated[Path | None, typer.Option("--record", help="Write each model answer to this file.")] = None,
     replay: Annotated[Path | None, typer.Option("--replay", help="Take model answers from this file only.")] = None,
     ranker: Annotated[str, typer.Option("--ranker", help="ikat-ptkb: rankers of statements, A,B,C")] = "",
@@ -52,7 +55,8 @@ def evaluate(
 ) -> None:
     """Run systems over a data set, one line a question; or score the recorded outputs (openqa-logs); or compare
     rankings of items (recsys; with --model the ablations of its agents on --limit people), of passages (passages-nq,
-    -triviaqa, -webq, -liveqa; the systems are strategies) or of a person's statements (ikat-ptkb)."""
+    -triviaqa, -webq, -liveqa; the systems are strategies) or of a person's statements (ikat-ptkb); or find certified
+    cards for consumers' messages (certified; with --model its hypothetical documents)."""
     if dataset == "openqa-logs":
         _logs(data, json)
         return
@@ -66,6 +70,12 @@ def evaluate(
     if dataset == "ikat-ptkb":
         conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
         run(_statements(conf, data, ranker, input, limit, out, run_file, json))
+        return
+    if dataset == "certified":
+        from personable.cli.certifying import evaluate_certified
+
+        conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
+        run(evaluate_certified(conf, data, out, limit, bodies=bodies, json=json))
         return
     names = [*(system or []), *(systems.split(",") if systems else [])]
     from personable.errors import UsageError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +14,9 @@ from personable.embed import Embedder, Vectors
 from personable.errors import DataError
 from personable.evaluation.datasets import Filled
 from personable.evaluation.lines import find, read_lines, refuse_duplicate
-from personable.retrieval.cards import Cards, open_cards
 from personable.retrieval.certifying import certify_documents
 from personable.retrieval.corpus import Collection, IndexOptions, open_collection
+from personable.retrieval.lay import STORED as VOCABULARY
 from personable.types import Value
 
 HOW = (
@@ -119,24 +120,22 @@ class Titles:
 
 
 def index_cards(data: LiveQA, home: Path, embedder: Embedder, options: IndexOptions, *, bodies: bool) -> Collection:
-    """The cards as a certified collection under `home`, made at the first run and only opened later.
+    """The cards as a certified collection under `home`, made at the first run and opened later, unless they changed.
 
     Vectors stand for whole passages with `bodies`, else for their titles alone. Close it after use.
     """
     name = f"{NAME}-{'bodies' if bodies else 'titles'}"
     home.mkdir(parents=True, exist_ok=True)
-    manifest = home / "manifest.toml"
-    manifest.write_text(
+    manifest = home / f"{name}.toml"
+    told = (
         f'name = "{data.cards.name}"\napprover = "the publishers"\nmedical = false\n'
-        f'[[documents]]\npath = {json.dumps(str(data.cards.resolve()))}\nversion = "1"\napproved = 2019-10-22\n',
-        encoding="utf-8",
+        f'[[documents]]\npath = {json.dumps(str(data.cards.resolve()))}\nversion = "1"\napproved = 2019-10-22\n'
+        f'sha256 = "{hashlib.sha256(data.cards.read_bytes()).hexdigest()}"\n'
     )
-    made = embedder if bodies else Titles(embedder)
-    with open_collection(home, name, language="en", embedder=made, create=True) as collection:
-        certify_documents(collection.store, manifest, options)
+    whole = (home / "collections" / name / VOCABULARY).is_file()  # written last
+    if not whole or not manifest.is_file() or manifest.read_text(encoding="utf-8") != told:
+        manifest.write_text(told, encoding="utf-8")
+        made = embedder if bodies else Titles(embedder)
+        with open_collection(home, name, language="en", embedder=made, create=True) as collection:
+            certify_documents(collection.store, manifest, options)
     return open_collection(home, name, embedder=embedder)
-
-
-def cards_of(collection: Collection, embedder: Embedder) -> Cards:
-    """The open collection, ready to search."""
-    return open_cards(collection.store, embedder)

@@ -96,7 +96,7 @@ async def _certify(
     if method == "cot" or (method == "zero-shot" and crew.desk is None):
         first = await first_search(cards, asked, board)
     if crew.desk is not None:
-        crew.desk = _searcher(kit, crew.desk, question.text, asked, first)
+        crew.desk = searcher(kit, crew.desk, question.text, asked, first)
     hydoc = await hypothesis(cards, asked, method, crew)
     said = said_of(kit, person)
     hits = await find_certified(kit, cards, asked, hydoc, method, said, board)
@@ -136,7 +136,7 @@ def _tell_reading(crew: Crew, asked: Asked) -> None:
     crew.decide("question", asked.focus[:500], mended or "no word seemed misspelt")
 
 
-def _searcher(kit: Kit, desk: Desk, question: str, asked: Asked, found: Sequence[Passage]) -> Desk:
+def searcher(kit: Kit, desk: Desk, question: str, asked: Asked, found: Sequence[Passage]) -> Desk:
     """The desk of the agents that search: the question, or what it asks where it is long, and what was found first."""
     shown = question if tokens(question) <= SHOWN_TOKENS else fit([asked.focus], SHOWN_TOKENS)[0]
     room = kit.settings.model_context - kit.settings.max_tokens - SHOWN_TOKENS - 2 * TASK_TOKENS

@@ -1,0 +1,107 @@
+"""Hypothetical documents for the questions of a data set, by a model or their stand-in, and how near they come.
+
+Each is a line of `<out>/hydocs-<model>.jsonl`, so a run that stopped goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+
+from personable.agent import Desk
+from personable.board import Board
+from personable.evaluation.liveqa import Consumer, LiveQA
+from personable.evaluation.statistics import Interval, bootstrap
+from personable.kit import Kit
+from personable.notes import HydocNote, QuestionNote
+from personable.pipelines.budget import Budget
+from personable.pipelines.certified_finding import first_search
+from personable.pipelines.certify import searcher
+from personable.pipelines.certify_agents import PRAGMATICS, hydoc_agent
+from personable.pipelines.crew import Crew
+from personable.retrieval.cards import Cards
+from personable.retrieval.store import embedded_text
+from personable.types import Question
+
+Source = Literal["question", "naive retrieval", "context"]
+"""What a HyDoc is written from: the question only; with what it finds; with its pragmatic context, too."""
+SOURCES: tuple[Source, ...] = get_args(Source)
+Hydocs = Mapping[Source, Mapping[str, str]]
+"""`{source: {question: text}}`"""
+
+
+async def write_hydocs(
+    kit: Kit, cards: Cards, questions: tuple[Consumer, ...], out: Path, tell: Callable[[str], None]
+) -> Hydocs:
+    """The HyDocs of all questions by the kit's model, or by the stand-in without one: that is the question itself where
+    only the question may be read. Raises ModelError where the model fails; what was written until then stays."""
+    model = kit.agents_model or kit.model
+    name = model.name if model else "numbers"
+    file = out / f"hydocs-{re.sub(r'[^A-Za-z0-9._-]+', '-', Path(name).name)}.jsonl"
+    done = {(line["source"], line["question"]): line["text"] for line in _lines(file)}
+    found: dict[Source, dict[str, str]] = {source: {} for source in SOURCES}
+    for number, question in enumerate(questions, 1):
+        for source in SOURCES:
+            text = done.get((source, question.id))
+            if text is None:
+                text = await _write(kit, cards, question.whole, source)
+                with file.open("a", encoding="utf-8") as lines:
+                    lines.write(json.dumps({"source": source, "question": question.id, "text": text}) + "\n")
+            found[source][question.id] = text
+        tell(f"{number} of {len(questions)} questions have their hypothetical documents")
+    return found
+
+
+async def _write(kit: Kit, cards: Cards, text: str, source: Source) -> str:
+    board, model = Board(), kit.agents_model or kit.model
+    board.post("person", QuestionNote(question=Question(text=text)))
+    asked = cards.lay.read(text)
+    crew = Crew(board, None, "numeric", Budget.of(kit.settings).deadline(), strict=True)
+    found = await first_search(cards, asked, board) if source != "question" else []
+    if model is not None:
+        crew.plan, crew.desk = "separate", searcher(kit, Desk(model, "", ""), text, asked, found)
+    if source == "context":
+        await crew.perform(PRAGMATICS)
+    await crew.perform(hydoc_agent(cards.manifest.language, asked.focus, source == "context"))
+    note = board.latest(HydocNote)
+    return note.text if note else ""
+
+
+def _lines(file: Path) -> list[dict[str, str]]:
+    """The lines written so far; one that a killed run left unfinished is done again."""
+    kept: list[dict[str, str]] = []
+    for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else []:
+        try:
+            kept.append(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    if file.is_file():
+        file.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
+    return kept
+
+
+def similarities(cards: Cards, data: LiveQA, hydocs: Hydocs) -> dict[str, Interval]:
+    """The published Table 2: the mean cosine of a HyDoc with the question's relevant documents (graded 1 or more), for
+    each source, and of the question as it was written."""
+    assert cards.embedder is not None
+    relevant = {id for grades in data.qrels.values() for id, grade in grades.items() if grade > 0}
+    documents = cards.valid(sorted(relevant))
+    vectors = cards.embedder.passages([embedded_text(one) for one in documents])
+    row = {one.document: place for place, one in enumerate(documents)}
+    asked = {one.id: one.whole for one in data.questions}
+    means: dict[str, Interval] = {}
+    for name, texts in {
+        "the message itself": asked,
+        **{str(key): dict(value) for key, value in hydocs.items()},
+    }.items():
+        values = []
+        for question in data.questions:
+            near = [row[id] for id, grade in data.qrels[question.id].items() if grade > 0]
+            values.append(float(np.mean(vectors[near] @ cards.embedder.queries([texts[question.id]])[0])))
+        means[name] = bootstrap(values)
+    return means

@@ -27,7 +27,7 @@ def add_to(app: typer.Typer) -> None:
 
 def evaluate(
     dataset: Annotated[
-        str, typer.Argument(help="nq, triviaqa, webq, beir, recsys, ikat-ptkb, passages-…, openqa-logs.")
+        str, typer.Argument(help="nq, triviaqa, webq, beir, recsys, ikat-ptkb, ikat-passages, passages-…, openqa-logs.")
     ],
     system: Annotated[list[str] | None, typer.Option("--system", help="A system; may be repeated.")] = None,
     systems: Annotated[str | None, typer.Option("--systems", help="Several systems: A,B,C")] = None,
@@ -55,8 +55,8 @@ def evaluate(
 ) -> None:
     """Run systems over a data set, one line a question; or score the recorded outputs (openqa-logs); or compare
     rankings of items (recsys; with --model the ablations of its agents on --limit people), of passages (passages-nq,
-    -triviaqa, -webq, -liveqa; the systems are strategies) or of a person's statements (ikat-ptkb); or find certified
-    cards for consumers' messages (certified; with --model its hypothetical documents)."""
+    -triviaqa, -webq, -liveqa, ikat-passages; the systems are strategies) or of a person's statements (ikat-ptkb); or
+    find certified cards for consumers' messages (certified; with --model its hypothetical documents)."""
     if dataset == "openqa-logs":
         _logs(data, json)
         return
@@ -78,6 +78,9 @@ def evaluate(
         run(evaluate_certified(conf, data, out, limit, bodies=bodies, json=json))
         return
     names = [*(system or []), *(systems.split(",") if systems else [])]
+    if dataset == "ikat-passages":
+        run(_ikat_passages(settings(model=model, model_url=model_url, embedder=embedder, home=home), names, data, out))
+        return
     from personable.errors import UsageError
     from personable.evaluation.commands import Questions
     from personable.evaluation.passage_sets import PREFIX, PassageQuestions
@@ -179,6 +182,18 @@ async def _statements(
         print_json({"lines": [line.model_dump(mode="json") for line in lines]})
     else:
         print(as_table(lines))
+
+
+async def _ikat_passages(conf: Settings, names: list[str], data: Path, out: Path) -> None:
+    from rich.console import Console
+
+    from personable.evaluation.ikat_passages import run_ikat_passages
+    from personable.evaluation.passages import make_bench
+    from personable.kit import open_kit
+
+    async with await open_kit(conf, people=False) as kit:
+        bench = make_bench(kit.model, conf.reranker, out)
+        print(await run_ikat_passages(kit, bench, names, data, out, Console(stderr=True).print))
 
 
 async def _evaluate(conf: Settings, questions: Questions, how: _How, *, quiet: bool) -> dict[str, Summary]:

@@ -13,11 +13,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from personable.errors import DataError
 from personable.evaluation.commands import Questions
 from personable.evaluation.datasets import OPENQA, Filled, Row, read_openqa, select
+from personable.evaluation.ikat import read_qrels
 from personable.evaluation.lines import find as find_file
-from personable.evaluation.lines import read_lines, text_lines
+from personable.evaluation.lines import read_lines
 from personable.evaluation.metrics import contains
 from personable.retrieval.store import Candidate, PassageStore
 from personable.types import Passage
@@ -79,7 +79,7 @@ def read_liveqa(folder: Path) -> list[Row]:
     Raises NotFoundError without the files, DataError for a malformed line.
     """
     cards = _file(folder, "medquad_cards.jsonl")
-    qrels = _grades(_file(folder, "qrels_liveqa_dev_cards.txt"))
+    qrels = read_qrels(_file(folder, "qrels_liveqa_dev_cards.txt"))
     messages = [one for _, one in read_lines(_file(folder, "liveqa_dev_questions.jsonl"), _Message)]
     asked = {one.id: (one.message or one.subject or "").strip() for one in messages}
     judged = {id: grades for id, grades in qrels.items() if max(grades.values()) >= 1}
@@ -92,16 +92,6 @@ def read_liveqa(folder: Path) -> list[Row]:
         Row(id=id, index=at, question=asked[id], passages=passages, relevant=judged[id])
         for at, (id, passages) in enumerate(found.items())
     ]
-
-
-def _grades(path: Path) -> dict[str, dict[str, int]]:
-    grades: dict[str, dict[str, int]] = {}
-    for number, line in text_lines(path):
-        cells = line.split()
-        if len(cells) != 4 or not cells[3].lstrip("-").isdecimal():
-            raise DataError(f"{path}:{number}: expected 'message 0 card grade', got {line.strip()[:80]!r}")
-        grades.setdefault(cells[0], {})[cells[2]] = int(cells[3])
-    return grades
 
 
 def _found(store: PassageStore, query: str) -> tuple[Passage, ...]:

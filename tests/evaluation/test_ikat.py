@@ -163,7 +163,7 @@ def test_a_run_is_written_in_the_official_layout_and_read_again(tmp_path: Path) 
         ],
     }
     assert read_run(tmp_path / "run.json", topics) == run
-    assert run.scores() == {"0_1": {"2": 0.9, "1": 0.2}, "0_2": {}}
+    assert run.scores() == {"0_1": {"2": 0.9, "1": 0.2}, "0_2": {"1": 0.0}}
 
 
 def _turn(id: str = "0_1", *, ranks: tuple[int, ...] = (1,), statements: tuple[tuple[str, float], ...] = ()) -> Any:

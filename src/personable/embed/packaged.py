@@ -32,7 +32,7 @@ def encodable(text: str) -> str:
 
 
 def usual_threads(threads: int | None) -> int:
-    # Fewer than the machine has under `taskset` and in containers: threads without a core of their own starve each other.
+    # Under `taskset` and in containers these are few; threads without a core of their own starve each other.
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return threads or min(4, allowed)
 

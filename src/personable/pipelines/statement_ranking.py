@@ -15,26 +15,29 @@ from personable.pipelines.conversation import StatementRanker, Utterance
 NEAR = 5
 """k of reciprocal rank fusion: with ten statements the usual 60 would make all places alike. 1, 3, 5, 10 and 60 were
 seen on the training topics of TREC iKAT 2023."""
+LEAST = 0.01
+"""What the best statement scores at least, so that an order remains where nothing is near."""
 KEPT_FROM = 0.4
 """What the cascade's classifier keeps: about two thirds of the statements (0.2 to 0.5 were seen in training)."""
 CHOSEN_ABOVE = 0.65
 
 
 class Fused:
-    """The default: reciprocal rank fusion (Cormack et al. 2009) of several voters, 1 where all put the statement first.
+    """The default: reciprocal rank fusion (Cormack et al. 2009) of several voters.
 
-    The score says where a statement stands among these statements, not whether any of them matters.
+    Places say nothing about whether any statement matters at all, so the scores are scaled by the highest one that the
+    first voter gave: what all put first scores as much as that.
     """
 
     def __init__(self, name: str, voters: Sequence[StatementRanker]) -> None:
         self.name, self._voters = name, voters
 
     async def scores(self, said: Utterance, statements: Sequence[str]) -> list[float]:
-        total = np.zeros(len(statements))
-        for voter in self._voters:
-            given = await voter.scores(said, statements)
-            total += (NEAR + 1) / (NEAR + np.array(ranks(given), dtype=np.float64))
-        return [float(value) for value in total / len(self._voters)]
+        if not statements:
+            return []
+        given = [await voter.scores(said, statements) for voter in self._voters]
+        shares = (NEAR + 1) / (NEAR + np.array([ranks(one) for one in given], dtype=np.float64))
+        return [float(value) for value in shares.mean(axis=0) * max(*given[0], LEAST)]
 
 
 class Cascade:

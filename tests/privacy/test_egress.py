@@ -12,10 +12,11 @@ from personable.embed import make_embedder
 from personable.embed.remembering import Remembering
 from personable.kit import Kit
 from personable.llm.making import make_model
-from personable.notes import DecisionNote, PortraitNote
+from personable.notes import DecisionNote, HistoryNote, PortraitNote
 from personable.people.events import Event
 from personable.people.store import People
 from personable.pipelines.answer import answer
+from personable.pipelines.converse import converse
 from personable.retrieval.hybrid import HybridRetriever
 from personable.retrieval.store import PassageStore
 from personable.settings import Settings
@@ -129,6 +130,27 @@ async def test_no_request_holds_what_may_not_leave(
     assert portrait is not None
     assert [one.text for one in portrait.statements] == [OPEN]
     assert {one.text for one in portrait.withheld} == {SECRETS[name] for name in ("marked", "unclassified", "proposed")}
+    await kit.close()
+
+
+@pytest.mark.parametrize(
+    "remote",
+    [("model", "agents"), ("model",), ("agents",), ("embedder",), ("model", "agents", "embedder")],
+    ids=lambda parts: "+".join(parts),
+)
+async def test_no_request_of_a_conversation_holds_what_may_not_leave(
+    make: Make, ana: str, server: Elsewhere, remote: tuple[str, ...]
+) -> None:
+    kit, board = make(*remote), Board()
+    await converse(kit, Question(text=ASKED, person=ana, session="s"), board=board)
+    assert found_in(server.sent) == []
+    assert bool(server.embeddings) == ("embedder" in remote)
+    assert bool(server.chats) == (kit.model is not None)
+    history = board.latest(HistoryNote)
+    assert history is not None
+    assert (history.turns, history.withheld) == ([], 1)
+    if kit.model is not None:
+        assert any(OPEN in sent for sent in server.chats)  # what may leave does: the test would see the rest
     await kit.close()
 
 

@@ -13,6 +13,7 @@ import typer
 
 from personable.cli import (
     answers,
+    chatting,
     collections,
     evaluations,
     explaining,
@@ -32,7 +33,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (answers, explaining, recommending, collections, people, statements, feedback, evaluations, system):
+for module in (
+    answers,
+    chatting,
+    explaining,
+    recommending,
+    collections,
+    people,
+    statements,
+    feedback,
+    evaluations,
+    system,
+):
     module.add_to(app)
 
 

@@ -1,4 +1,4 @@
-"""`ask` and `chat`."""
+"""`ask`."""
 
 from __future__ import annotations
 
@@ -25,13 +25,11 @@ if TYPE_CHECKING:
     from personable.types import Question
 
 Person = Annotated[str | None, typer.Option("--person", "-p", help="Who asks; nobody in particular where not given.")]
-CHAT_HELP = "/trace shows the last answer's board, /quit ends"
 
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(ask)
-    app.command()(chat)
 
 
 def ask(
@@ -53,35 +51,20 @@ def ask(
 ) -> None:
     """Answer a question for a person, with citations."""
     text = sys.stdin.read() if question == "-" else question
-    asked = _question(text, person, session, dial)
-    _check_session(person, session)
+    asked = question_of(text, person, session, dial)
+    check_session(person, session)
     conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
     run(_ask(conf, asked, collection, compare=compare, trace=trace, strict=strict, json=json))
 
 
-def chat(
-    person: Person = None,
-    collection: Collection = None,
-    session: Annotated[str | None, typer.Option(help="Go on with the session of this name.")] = None,
-    model: Model = None,
-    model_url: ModelUrl = None,
-    embedder: Embedder = None,
-    home: Home = None,
-) -> None:
-    """Ask one question after the other in one session."""
-    _check_session(person, session)
-    conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
-    run(_chat(conf, collection, person, session))
-
-
-def _check_session(person: str | None, session: str | None) -> None:
+def check_session(person: str | None, session: str | None) -> None:
     from personable.errors import UsageError
 
     if session is not None and person is None:
         raise UsageError("--session: a session belongs to a person; say whose it is with --person")
 
 
-def _question(text: str, person: str | None, session: str | None, dial: str) -> Question:
+def question_of(text: str, person: str | None, session: str | None, dial: str) -> Question:
     from personable.errors import UsageError
     from personable.types import Question
 
@@ -137,32 +120,3 @@ async def _watched(kit: Kit, asked: Question, quiet: bool, strict: bool = False)
         return await answer(kit, asked, board=board, strict=strict), board
     finally:
         await watching
-
-
-async def _chat(conf: Settings, collection: str | None, person: str | None, session: str | None) -> None:
-    import asyncio
-
-    from personable.cli.showing import console, show_sources, show_trace
-    from personable.kit import open_kit
-    from personable.retrieval.corpus import choose_collection
-
-    async with await open_kit(conf, choose_collection(conf.home, collection)) as kit:
-        if person is not None and kit.people is not None:
-            session = await kit.people.open_session(person, session)
-        console().print(f"[dim]{CHAT_HELP}[/]", highlight=False)
-        board = None
-        while (line := await asyncio.to_thread(_line)) is not None and line != "/quit":
-            if line == "/trace" and board is not None:
-                show_trace(board)
-            elif line.startswith("/"):
-                console().print(CHAT_HELP, markup=False, highlight=False)
-            elif line:
-                result, board = await _watched(kit, _question(line, person, session, "auto"), quiet=False)
-                show_sources(result)
-
-
-def _line() -> str | None:
-    try:
-        return input("> ").strip()
-    except EOFError:
-        return None

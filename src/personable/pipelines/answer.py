@@ -42,6 +42,7 @@ from personable.pipelines.replying import (
     QUOTED_FROM,
     Writer,
     Written,
+    completed,
     quote_reply,
     quoting_weights,
     stand_by_draft,
@@ -143,7 +144,8 @@ async def _reply(
     ranked = [passages[number - 1] for number in order]
     ranked = [passage for passage in ranked if weights[passage.id] >= QUOTED_FROM * max(weights.values())]
     writer = Writer(board, [*ranked, *extra], kit.settings.quote_words)
-    await quote_reply(kit, writer, question.text, [weights.get(one.id, 1.0) for one in writer.passages], used)
+    readings = [question.text, *completed(crew.board)]
+    await quote_reply(kit, writer, readings, [weights.get(one.id, 1.0) for one in writer.passages], used)
     return writer.written
 
 

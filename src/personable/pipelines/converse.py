@@ -29,7 +29,7 @@ from personable.pipelines.conversation import StatementRanker, Utterance
 from personable.pipelines.crew import Crew
 from personable.pipelines.finding import find, listed
 from personable.pipelines.gate import gate
-from personable.pipelines.hearing import earlier, heard, ranked_by
+from personable.pipelines.hearing import asking_part, earlier, heard, ranked_by
 from personable.pipelines.knowing import remember, see_person
 from personable.pipelines.replying import (
     NOT_FOUND,
@@ -134,7 +134,8 @@ async def _respond(
     weights = quoting_weights(hits, strength)
     spoken_to = [hit.passage for hit in hits if weights[hit.passage.id] >= QUOTED_FROM * max(weights.values())]
     writer = Writer(crew.board, spoken_to, kit.settings.quote_words)
-    await quote_reply(kit, writer, said.rewrite, [weights[one.id] for one in spoken_to], used)
+    readings = list(dict.fromkeys([said.rewrite, asking_part(said.rewrite)]))
+    await quote_reply(kit, writer, readings, [weights[one.id] for one in spoken_to], used)
     return writer.written
 
 

@@ -12,7 +12,7 @@ from personable.notes import HistoryNote, ProfileNote
 from personable.pipelines.answer_agents import said_of_self
 from personable.pipelines.conversation import StatementRanker, Utterance
 from personable.pipelines.rewriting import TURNS
-from personable.text import words
+from personable.text import sentences, words
 from personable.types import Answer, Hit, PastTurn, Question
 
 if TYPE_CHECKING:
@@ -56,6 +56,12 @@ def ranked_by(ranker: StatementRanker, said: Utterance) -> Similar:
         return asyncio.run_coroutine_threadsafe(ranker.scores(said, texts), loop).result()
 
     return similar
+
+
+def asking_part(text: str) -> str:
+    """`text` without the sentences that only state something about the speaker, unless nothing else is there."""
+    stated = set(said_of_self(text))
+    return " ".join(one.text for one in sentences(text) if one.text not in stated) or text
 
 
 def heard(said: Utterance, hits: Sequence[Hit]) -> ProfileNote:

@@ -129,15 +129,17 @@ def quoting_weights(hits: Sequence[Hit], strength: float) -> dict[str, float]:
     return {hit.passage.id: hit.features.get("person", 1.0) ** (PERSON_POWER * strength) for hit in hits}
 
 
-async def quote_reply(kit: Kit, writer: Writer, question: str, weights: list[float], used: Sequence[Used]) -> None:
+async def quote_reply(
+    kit: Kit, writer: Writer, readings: Sequence[str], weights: list[float], used: Sequence[Used]
+) -> None:
     """The numeric reply: the best sentences of the passages, quoted; `weights` are the person's, one a passage.
 
-    For a person the question is also asked as they mean it: with the statement that pulls most, and in a session as
-    the retrieval agent completed it; the best of the quotations stands. Where the documents speak fully to that
+    `readings` are ways to read the question, the plain one first; for a person it is also asked as they mean it, with
+    the statement that pulls most; the best of the quotations stands. Where the documents speak fully to that
     statement, less is asked of a sentence to be an answer.
     """
-    meant = [f"{question} {one.text}" for one in used[:1]] + completed(writer.board)
-    quotations = [await _quote(kit, writer, text, weights) for text in (question, *meant)]
+    meant = [f"{readings[0]} {one.text}" for one in used[:1]]
+    quotations = [await _quote(kit, writer, text, weights) for text in (*readings, *meant)]
     quotation = max(quotations, key=lambda each: each.score)
     personal = bool(used) and used[0].score >= FULLY and quotation.score >= PERSONAL_FOUND
     enough = quotation.found or personal

@@ -26,11 +26,11 @@ _FADING = 0.6
 """How much of its weight a turn keeps with each turn after it."""
 _LEANING = re.compile(
     r"\b(?:it|its|they|them|their|theirs|this|these|those|he|him|his|she|her|hers|one|ones|first|second|third|last|"
-    r"other|others|another|else|more|same|both|either|there|instead|similar|alternatives?|"
+    r"other|others|another|else|same|both|either|there|instead|similar|alternatives?|"
     r"esso|essa|essi|esse|quello|quella|quelli|quelle|questo|questa|questi|queste|primo|prima|secondo|seconda|"
     r"altro|altra|altri|altre|stesso|stessa|lì|invece)\b"
     r"|\bthat\b(?!\s+(?:i|you|we|he|she|they|is|are|was|can|will|have|has)\b)"
-    r"|^\W*(?:and|but|so|or|what about|how about|why|e|ma|perché|come mai)\b",
+    r"|(?:^|[.!?]\s)\W*(?:and|but|so|or|what about|how about|why|e|ma|perché|come mai)\b",
     re.I,
 )
 # Words of politeness and of asking: they carry no subject from one turn to the next.

@@ -15,10 +15,11 @@ from personable.errors import ConfigurationError
 from personable.text import sentences, tokens
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from importlib.resources.abc import Traversable
+
     from jinja2 import Template
     from jinja2.sandbox import SandboxedEnvironment
-
-_TAG = re.compile(r"<(?=/?\s*(?:passage|person|question|notes|statement|draft|source|item|wish)\b)", re.IGNORECASE)
 
 
 @cache
@@ -65,7 +66,22 @@ def render(name: str, **variables: Any) -> str:
 
 def data(text: str) -> str:
     """`text` made safe to stand between a prompt's tags: it cannot close them or open others."""
-    return _TAG.sub("‹", text)
+    return _tag().sub("‹", text)
+
+
+@cache
+def _tag() -> re.Pattern[str]:
+    """The beginning of a tag of any prompt file."""
+    names = {name for prompt in _texts(files("personable.prompts")) for name in re.findall(r"</?([a-z]+)", prompt)}
+    return re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(sorted(names))})\b)", re.IGNORECASE)
+
+
+def _texts(folder: Traversable) -> Iterator[str]:
+    for part in folder.iterdir():
+        if part.is_dir():
+            yield from _texts(part)
+        elif part.name.endswith(".md"):
+            yield part.read_text(encoding="utf-8")
 
 
 def fit(texts: list[str], limit: int) -> list[str]:

@@ -13,6 +13,7 @@ import typer
 
 from personable.cli import (
     answers,
+    certifying,
     chatting,
     collections,
     evaluations,
@@ -38,6 +39,7 @@ for module in (
     chatting,
     explaining,
     recommending,
+    certifying,
     collections,
     people,
     statements,

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from personable.agent import Desk, cost_of
 from personable.board import Board
 from personable.errors import ModelOutputError
-from personable.guard import Checked, Guard, place, split_reply, split_stream, unmarked
+from personable.guard import Checked, Checks, place, split_reply, split_stream, unmarked
 from personable.kit import Kit
 from personable.llm.base import Prompt, Reply
 from personable.llm.quote import Quotation, Quoted, quote
@@ -167,7 +167,7 @@ async def _quote(kit: Kit, writer: Writer, question: str, weights: list[float]) 
     )
 
 
-async def write_reply(writer: Writer, guard: Guard, desk: Desk, prompt: Prompt, max_tokens: int) -> None:
+async def write_reply(writer: Writer, guard: Checks, desk: Desk, prompt: Prompt, max_tokens: int) -> None:
     """The model's reply, streamed: each sentence leaves when the guard has let it pass. Raises ModelError."""
     reply: Reply[BaseModel] | None = None
     pending, more = "", True
@@ -190,7 +190,7 @@ async def write_reply(writer: Writer, guard: Guard, desk: Desk, prompt: Prompt, 
     writer.written.cut = writer.written.cut or bool(reply.cut)
 
 
-def stand_by_draft(writer: Writer, guard: Guard) -> bool:
+def stand_by_draft(writer: Writer, guard: Checks) -> bool:
     """Let a supported draft leave where the reply declined: small models repeat "not found" against their own draft."""
     draft = writer.board.latest(DraftNote)
     for sentence in split_reply(draft.answer) if draft else []:
@@ -206,7 +206,7 @@ def says_not_found(sentence: str) -> bool:
     return words(NOT_FOUND) == words(sentence)[: len(words(NOT_FOUND))]
 
 
-def _take_all(complete: list[str], guard: Guard, writer: Writer) -> bool:
+def _take_all(complete: list[str], guard: Checks, writer: Writer) -> bool:
     for sentence in complete:
         if says_not_found(sentence):
             writer.verdicts.append(Verdict(sentence=sentence, action="kept", reason="says that nothing was found"))

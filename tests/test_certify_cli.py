@@ -1,0 +1,84 @@
+"""`personable index --certified` and `personable certify`, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from personable.cli import app
+from personable.demo import certified
+from personable.errors import DataError, UsageError
+
+RUN = CliRunner()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    done = RUN.invoke(
+        app,
+        [
+            "index",
+            str(certified()),
+            "--certified",
+            "--into",
+            "cards",
+            "--embedder",
+            "hash:256",
+            "--home",
+            str(tmp_path),
+        ],
+    )
+    assert done.exit_code == 0, done.output
+    assert "49 added" in done.output
+    return tmp_path
+
+
+def test_a_certified_answer_shows_its_sources_with_what_was_approved(home: Path) -> None:
+    done = RUN.invoke(app, ["certify", "What is Appendicitis?", "--in", "cards", "--home", str(home)])
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith("You asked about Appendicitis.")
+    assert "version MedQuAD 2019, approved 2019-10-22" in done.output
+    assert "sha256" in done.output
+
+
+def test_json_holds_the_certification_and_the_board(home: Path) -> None:
+    given = [
+        "certify",
+        "What is Appendicitis?",
+        "--in",
+        "cards",
+        "--home",
+        str(home),
+        "--json",
+        "--trace",
+        "--method",
+        "cot",
+    ]
+    found = json.loads(RUN.invoke(app, given).output)
+    assert found["certification"]["method"] == "cot"
+    assert found["answer"]["text"].startswith("You asked about Appendicitis.")
+    assert {"hydoc", "pragmatics", "certified", "guard"} <= {post["content"]["kind"] for post in found["board"]}
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        (["certify", "x", "--method", "magic"], UsageError),
+        (["certify", "  "], UsageError),
+        (["index", "a.toml", "b.toml", "--certified"], UsageError),
+    ],
+)
+def test_wrong_use_is_named(tmp_path: Path, given: list[str], error: type[Exception]) -> None:
+    assert isinstance(RUN.invoke(app, [*given, "--home", str(tmp_path)]).exception, error)
+
+
+def test_a_collection_that_is_not_certified_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "note.md").write_text("Some note.", encoding="utf-8")
+    made = ["index", str(tmp_path / "note.md"), "--embedder", "hash:64", "--home", str(tmp_path / "h")]
+    assert RUN.invoke(app, made).exit_code == 0
+    done = RUN.invoke(app, ["certify", "What is a note?", "--home", str(tmp_path / "h")])
+    assert isinstance(done.exception, DataError)
+    assert "is not certified" in str(done.exception)

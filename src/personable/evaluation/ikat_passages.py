@@ -28,13 +28,14 @@ from personable.evaluation.ranking import rank_scores
 from personable.evaluation.statistics import Interval, bootstrap, paired_bootstrap
 from personable.kit import Kit
 from personable.notes import PortraitNote
+from personable.pipelines.converse import DEPTH
+from personable.pipelines.finding import find as find_passages
 from personable.pipelines.gate import gate
-from personable.pipelines.passage_finding import DEPTH, find_for
 from personable.pipelines.passage_ranking import asked as query_of
 from personable.pipelines.rewriting import by_rules
 from personable.retrieval.hybrid import HybridRetriever, SparseRetriever
 from personable.retrieval.store import PassageStore
-from personable.types import Hit, Passage, Used
+from personable.types import Hit, Passage, Question, Used
 
 MEASURES = ("nDCG@3", "nDCG@5", "P@3", "RR", "R@100")
 DEFAULT = "default"
@@ -135,7 +136,8 @@ async def _ranked(kit: Kit, bench: Bench, name: str, one: Asked) -> list[Hit]:
         return await ranker.rank(said, [s.text for s in statements], await kit.retriever.search(query_of(said), DEPTH))
     portrait = PortraitNote(known=bool(statements), dial="auto", statements=statements)
     strength = gate(said.text, portrait).strength
-    return (await find_for(kit, said, statements, strength, Board(), ranker))[:DEPTH]
+    found, _ = await find_passages(kit, Question(text=query_of(said)), portrait, strength, Board(), DEPTH)
+    return (await ranker.rank(said, [s.text for s in statements], found))[:DEPTH]
 
 
 async def _statements(kit: Kit, query: str, one: Asked) -> list[Used]:

@@ -127,7 +127,7 @@ class FusedRanker:
     """The project's own: the order of retrieval and that of a reranker fused by RRF, the reranker's weighing `weight`.
 
     Without a reranker the order of retrieval stays. The person acts before: in which lists were fused
-    (`passage_finding.find_for`). The weight was chosen on open questions, see `docs/benchmarks.md`.
+    (`finding.find`). The weight was chosen on open questions, see `docs/benchmarks.md`.
     """
 
     name = "default"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -46,7 +46,7 @@ class Classifier:
         return [float(1 / (1 + math.exp(-min(max(logit, -30.0), 30.0)))) for logit in logits.tolist()]
 
 
-def features(kit: Kit, analyser: Analyser, said: Utterance, statements: Sequence[str]) -> list[Mapping[str, float]]:
+def features(kit: Kit, analyser: Analyser, said: Utterance, statements: Sequence[str]) -> list[dict[str, float]]:
     """Named features of each statement. `*.among` are in standard deviations among these statements. It blocks."""
     now, reply = (kit.similar(read(said, reading), statements, EMBEDDER) for reading in ("now", "after reply"))
     words = bm25(analyser, read(said, "now"), statements)

@@ -154,13 +154,13 @@ def test_a_question_plays_no_part_in_the_weights_it_is_ranked_with() -> None:
 def test_gains_are_those_of_the_reference_implementation() -> None:
     some = combinations(hydoc=False)[:5]
     candidates = {"q": [hit(str(n), title_words=(n * 7 % 11) / 11, kind=n % 2, name=n / 20) for n in range(20)]}
-    qrels = {"q": {str(n): n % 4 for n in range(0, 20, 3)}}
+    qrels = {"q": {str(n): n % 4 for n in range(0, 20, 3)} | {"elsewhere": 2}}
     table = gains(candidates, qrels, some)
     for column, weights in enumerate(some):
-        run = {
-            "q": {one.passage.document: weights.score(one.features) - n * 1e-9 for n, one in enumerate(candidates["q"])}
-        }
-        assert table[0, column] == pytest.approx(rank_scores(qrels, run, ["nDCG@10"])["nDCG@10"]["q"])
+        found = candidates["q"]
+        run = {"q": {one.passage.document: weights.score(one.features) - n * 1e-9 for n, one in enumerate(found)}}
+        measures = rank_scores(qrels, run, ["nDCG@10", "P@3", "R@50"])
+        assert table[0, column] == pytest.approx(sum(value["q"] for value in measures.values()) / 3)
     assert Weights(values={"kind": 2.0}).score({"kind": 1.0}) == 2.0
 
 

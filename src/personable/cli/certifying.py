@@ -137,13 +137,17 @@ async def evaluate_certified(
     """What `eval certified` does; the settings' reranker reads again where one is set."""
     from rich.console import Console
 
+    from personable.embed import make_embedder
     from personable.evaluation.certified_run import as_table, run_certified
+    from personable.evaluation.liveqa import Remembered
     from personable.kit import open_kit
-    from personable.retrieval.rerank import make_reranker
+    from personable.retrieval.rerank import EmbeddingReranker, make_reranker
 
     async with await open_kit(conf, people=False) as kit:
         if conf.reranker != "none":
             kit.reranker = make_reranker(conf.reranker)
+        if isinstance(kit.reranker, EmbeddingReranker):
+            kit.reranker = EmbeddingReranker(Remembered(make_embedder(conf.reranker)))
         tell = Console(stderr=True, quiet=json).print
         report = await run_certified(kit, data, out, limit, bodies=bodies, tell=tell)
     if json:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from pydantic import BaseModel
 
 from personable.embed import Embedder, Vectors
@@ -97,9 +98,8 @@ def _read_qrels(path: Path) -> dict[str, dict[str, int]]:
     return qrels
 
 
-class Titles:
-    """The embedder `inner`, which reads only the first line of a passage: its title. Many passages share a title, and
-    a title is short, so that 16,407 cards take minutes instead of an hour."""
+class Remembered:
+    """The embedder `inner`, asked once for each passage: several systems are compared over the same ones."""
 
     def __init__(self, inner: Embedder) -> None:
         self._inner = inner
@@ -107,16 +107,20 @@ class Titles:
         self._known: dict[str, Vectors] = {}
 
     def passages(self, texts: Sequence[str]) -> Vectors:
-        import numpy as np
-
-        titles = [text.split("\n", 1)[0] for text in texts]
-        new = [title for title in dict.fromkeys(titles) if title not in self._known]
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
         self._known |= dict(zip(new, self._inner.passages(new), strict=True))
-        found: Vectors = np.stack([self._known[title] for title in titles]) if titles else self._inner.passages([])
-        return found
+        return np.stack([self._known[text] for text in texts]) if texts else self._inner.passages([])
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         return self._inner.queries(texts)
+
+
+class Titles(Remembered):
+    """Reads only the first line of a passage: its title. A title is short, and many passages share one, so that 16,407
+    cards take minutes instead of an hour."""
+
+    def passages(self, texts: Sequence[str]) -> Vectors:
+        return super().passages([text.split("\n", 1)[0] for text in texts])
 
 
 def index_cards(data: LiveQA, home: Path, embedder: Embedder, options: IndexOptions, *, bodies: bool) -> Collection:

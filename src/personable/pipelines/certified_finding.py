@@ -12,7 +12,7 @@ from personable.notes import HydocNote, PortraitNote
 from personable.pipelines.certify_agents import FEEDBACK, PRAGMATICS, hydoc_agent
 from personable.pipelines.crew import Crew
 from personable.pipelines.finding import listed
-from personable.retrieval.cards import BODY, FITTED, Cards, Weights
+from personable.retrieval.cards import BODY, FITTED, HYDOC_WEIGHT, Cards, Weights
 from personable.retrieval.certifying import TITLE
 from personable.retrieval.lay import Asked
 from personable.types import Hit, Passage, Used
@@ -20,6 +20,7 @@ from personable.types import Hit, Passage, Used
 Method = Literal["default", "zero-shot", "cot"]
 METHODS: tuple[Method, ...] = get_args(Method)
 SOURCES = 3
+LOOKED = 10
 RERANKED = 50
 READS_ALIKE = 0.8
 """Cosine of a question with a title from which on it already reads like the documents, and needs no HyDoc."""
@@ -45,6 +46,7 @@ async def first_search(cards: Cards, asked: Asked, board: Board) -> list[Passage
 async def hypothesis(cards: Cards, asked: Asked, method: Method, crew: Crew) -> str:
     """The hypothetical document, or what stands in for it; "" where the default has no use for one.
 
+    Without a model the default searches with the question alone: expanding it did not help (docs/benchmarks.md).
     Zero-shot writes it from the question alone; chain of thought from a first retrieval and the pragmatic context. It
     is searched with, and nothing else ever reads it.
     """
@@ -71,7 +73,8 @@ async def find_certified(
     """Whole documents, best first. The published methods rank by the cosine of the HyDoc alone; the default by all the
     evidence. Both read the first `RERANKED` again where a reranker is set."""
     if method == "default":
-        hits = ranked(await asyncio.to_thread(cards.candidates, asked, hydoc, [one.text for one in said]), FITTED)
+        weights = FITTED if not hydoc else Weights(values=FITTED.values | {"hydoc": HYDOC_WEIGHT})
+        hits = ranked(await asyncio.to_thread(cards.candidates, asked, hydoc, [one.text for one in said]), weights)
     else:
         hits = await asyncio.to_thread(by_hydoc, cards, asked, hydoc)
     if kit.reranker is not None and hits:
@@ -81,10 +84,10 @@ async def find_certified(
 
 
 def sources(cards: Cards, asked: Asked, hits: Sequence[Hit]) -> list[tuple[Passage, Passage]]:
-    """What the first `SOURCES` documents that bear on the question say: the part that speaks most to it, and the whole,
-    both checked against the certified bytes. Raises DataError that names a document which was altered."""
+    """What up to `SOURCES` of the best `LOOKED` documents say, of those that bear on the question: the part that speaks
+    most to it, and the whole, both checked against the certified bytes. Raises DataError that names an altered one."""
     found = []
-    for hit in [hit for hit in hits if cards.relevant(hit)][:SOURCES]:
+    for hit in [hit for hit in hits[:LOOKED] if cards.relevant(hit)][:SOURCES]:
         part = cards.parts(hit.passage, asked.focus, 1)[0]
         found.append((cards.verified(part, hit.passage), cards.verified(hit.passage, hit.passage)))
     return found

@@ -27,7 +27,7 @@ def add_to(app: typer.Typer) -> None:
 
 def evaluate(
     dataset: Annotated[
-        str, typer.Argument(help="nq, triviaqa, webq, beir, recsys, ikat-ptkb, ikat-passages, passages-…, openqa-logs.")
+        str, typer.Argument(help="nq, triviaqa, webq, beir, recsys, certified, ikat-…, passages-…, judge, openqa-logs.")
     ],
     system: Annotated[list[str] | None, typer.Option("--system", help="A system; may be repeated.")] = None,
     systems: Annotated[str | None, typer.Option("--systems", help="Several systems: A,B,C")] = None,
@@ -56,6 +56,7 @@ def evaluate(
     """Run systems over a data set, one line a question; or score the recorded outputs (openqa-logs); or compare
     rankings of items (recsys; with --model the ablations of its agents on --limit people), of passages (passages-nq,
     -triviaqa, -webq, -liveqa, ikat-passages; the systems are strategies) or of a person's statements (ikat-ptkb); or
+    respond to conversations (ikat-responses); or try who judges responses on constructed ones (judge); or
     find certified cards for consumers' messages (certified; with --model its hypothetical documents)."""
     if dataset == "openqa-logs":
         _logs(data, json)
@@ -67,19 +68,19 @@ def evaluate(
             return
         _recsys(data, out, limit, json, embedder, home)
         return
-    if dataset == "ikat-ptkb":
+    names = [*(system or []), *(systems.split(",") if systems else [])]
+    if dataset in ("ikat-ptkb", "ikat-passages", "ikat-responses", "judge"):
+        from personable.cli import conversing
+
         conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
-        run(_statements(conf, data, ranker, input, limit, out, run_file, json))
+        asked = conversing.How(data, out, names, ranker, input, run_file, limit, json)
+        run(conversing.EVALUATIONS[dataset](conf, asked))
         return
     if dataset == "certified":
         from personable.cli.certifying import evaluate_certified
 
         conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
         run(evaluate_certified(conf, data, out, limit, bodies=bodies, json=json))
-        return
-    names = [*(system or []), *(systems.split(",") if systems else [])]
-    if dataset == "ikat-passages":
-        run(_ikat_passages(settings(model=model, model_url=model_url, embedder=embedder, home=home), names, data, out))
         return
     from personable.errors import UsageError
     from personable.evaluation.commands import Questions
@@ -161,39 +162,6 @@ async def _ablations(conf: Settings, data: Path, out: Path, people: int) -> None
 
     async with await open_kit(conf, people=False) as kit:
         print(await run_ablations(data, out, kit, people, 20, Console(stderr=True).print))
-
-
-async def _statements(
-    conf: Settings, data: Path, ranker: str, kind: str, limit: int | None, out: Path, run_file: Path | None, json: bool
-) -> None:
-    from rich.console import Console
-
-    from personable.errors import UsageError
-    from personable.evaluation.ikat_run import as_table, run_ikat
-    from personable.kit import open_kit
-
-    if kind not in ("automatic", "manual", "recorded"):
-        raise UsageError(f"--input {kind}: it is automatic, manual or recorded")
-    names = [name for name in ranker.split(",") if name]
-    async with await open_kit(conf, people=False) as kit:
-        tell = Console(stderr=True, quiet=json).print
-        lines = await run_ikat(data, names, kit, kind=kind, limit=limit, out=out, run=run_file, tell=tell)
-    if json:
-        print_json({"lines": [line.model_dump(mode="json") for line in lines]})
-    else:
-        print(as_table(lines))
-
-
-async def _ikat_passages(conf: Settings, names: list[str], data: Path, out: Path) -> None:
-    from rich.console import Console
-
-    from personable.evaluation.ikat_passages import run_ikat_passages
-    from personable.evaluation.passages import make_bench
-    from personable.kit import open_kit
-
-    async with await open_kit(conf, people=False) as kit:
-        bench = make_bench(kit.model, conf.reranker, out)
-        print(await run_ikat_passages(kit, bench, names, data, out, Console(stderr=True).print))
 
 
 async def _evaluate(conf: Settings, questions: Questions, how: _How, *, quiet: bool) -> dict[str, Summary]:

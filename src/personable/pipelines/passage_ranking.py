@@ -180,5 +180,5 @@ async def _reranked(
     ]
     ranked = await reranker.rerank(asked(said), named, len(named))
     order = [int(hit.passage.id) for hit in ranked]
-    scores = {int(hit.passage.id): hit.features.get("rerank") for hit in ranked}
-    return order, [{} if scores[at] is None else {"rerank": scores[at]} for at in range(len(hits))]
+    given = {int(hit.passage.id): hit.features for hit in ranked}
+    return order, [{"rerank": given[at]["rerank"]} if "rerank" in given[at] else {} for at in range(len(hits))]

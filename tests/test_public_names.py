@@ -16,13 +16,20 @@ def test_the_public_names_are_these() -> None:
         "Citation",
         "Kit",
         "Passage",
+        "PastTurn",
         "PersonableError",
         "Question",
+        "Recommendations",
         "Settings",
+        "Wish",
         "answer",
         "ask",
+        "certify",
+        "converse",
         "load_settings",
         "open_kit",
+        "open_shop",
+        "recommend",
     ]
     assert all(getattr(personable, name) is not None for name in personable.__all__)
 

@@ -12,12 +12,19 @@ if TYPE_CHECKING:
     from personable.kit import open_kit as open_kit
     from personable.pipelines.answer import answer as answer
     from personable.pipelines.asked import ask as ask
+    from personable.pipelines.certify import certify as certify
+    from personable.pipelines.converse import converse as converse
+    from personable.pipelines.recommend import recommend as recommend
+    from personable.pipelines.shop import open_shop as open_shop
     from personable.settings import Settings as Settings
     from personable.settings import load_settings as load_settings
     from personable.types import Answer as Answer
     from personable.types import Citation as Citation
     from personable.types import Passage as Passage
+    from personable.types import PastTurn as PastTurn
     from personable.types import Question as Question
+    from personable.types import Recommendations as Recommendations
+    from personable.types import Wish as Wish
 
 _HOMES = {
     "Answer": "types",
@@ -25,13 +32,20 @@ _HOMES = {
     "Citation": "types",
     "Kit": "kit",
     "Passage": "types",
+    "PastTurn": "types",
     "PersonableError": "errors",
     "Question": "types",
+    "Recommendations": "types",
     "Settings": "settings",
+    "Wish": "types",
     "answer": "pipelines.answer",
     "ask": "pipelines.asked",
+    "certify": "pipelines.certify",
+    "converse": "pipelines.converse",
     "load_settings": "settings",
     "open_kit": "kit",
+    "open_shop": "pipelines.shop",
+    "recommend": "pipelines.recommend",
 }
 __all__ = list(_HOMES)
 

@@ -223,21 +223,35 @@ async def test_the_default_skips_the_hypothetical_document_where_the_question_re
     assert any(note.about == "hydoc" and note.choice == "skipped" for note in board.notes(DecisionNote))
 
 
-async def test_what_a_person_confirmed_frames_the_answer_and_never_changes_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("remote", [False, True])
+async def test_what_a_person_confirmed_frames_the_answer_and_never_changes_it(tmp_path: Path, remote: bool) -> None:
     made(tmp_path)
     async with await People.open(tmp_path / "people.db") as people:
         await people.add("ana")
         await people.tell("ana", "I have gout and take treatments for gout", sensitive=True)
         model = writing("Drink plenty of water [1].")
-        model.remote = True
+        model.remote = remote
         kit, cards = opened(tmp_path, model, people)
         result = await certify(kit, cards, Question(text=ASKED, person="ana"))
-        assert "; you said: “I have gout and take treatments for gout”." in result.answer.text
-        assert result.answer.text.endswith("Drink plenty of water [1].")
-        assert all("take treatments" not in prompt.shared for prompt in model.prompts), "it may not leave"
+        framed = "You asked about gout; you said: “I have gout and take treatments for gout”."
+        assert result.answer.text == f"{'You asked about gout.' if remote else framed} Drink plenty of water [1]."
+        shown = [prompt for prompt in model.prompts if "take treatments" in prompt.shared]
+        assert bool(shown) is not remote, "a sensitive statement may not leave"
+        assert [one.text for one in result.answer.used] == ["I have gout and take treatments for gout"]
         kept = await people.answer(result.answer.id, "ana")
         assert kept.answer == result.answer.model_dump_json()
-        kit.store.close() if kit.store else None
+        assert kit.store is not None
+        kit.store.close()
+
+
+async def test_agents_can_be_left_out(tmp_path: Path) -> None:
+    board, model = Board(), writing("Drink plenty of water [1].")
+    kit, cards = opened(made(tmp_path), model)
+    async with kit:
+        without = {"pragmatics", "hydoc"}
+        await certify(kit, cards, Question(text=ASKED), method="cot", board=board, without=without, keep=False)
+    assert [prompt.agent for prompt in model.prompts] == ["certified reply"]
+    assert board.notes(HydocNote) == board.notes(PragmaticsNote) == []
 
 
 async def test_an_unknown_method_and_an_empty_question_are_refused(tmp_path: Path) -> None:

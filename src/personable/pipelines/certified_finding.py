@@ -24,6 +24,8 @@ LOOKED = 10
 RERANKED = 50
 READS_ALIKE = 0.8
 """Cosine of a question with a title from which on it already reads like the documents, and needs no HyDoc."""
+CLOSE = 0.3
+"""How close to the question (its score in the portrait) a statement must be to count."""
 SAID = 3
 """Statements of the person that a question is searched with."""
 
@@ -60,7 +62,10 @@ async def hypothesis(cards: Cards, asked: Asked, method: Method, crew: Crew) -> 
             )
             crew.decide("hydoc", "skipped", why)
             return ""
-    if method == "cot":
+    if "hydoc" in crew.without:
+        crew.decide("hydoc", "skipped", "left out by the caller")
+        return "" if method == "default" else asked.focus
+    if method == "cot" and "pragmatics" not in crew.without:
         await crew.perform(PRAGMATICS)
     await crew.perform(hydoc_agent(cards.manifest.language, asked.focus, method == "cot"))
     note = crew.board.latest(HydocNote)
@@ -94,11 +99,11 @@ def sources(cards: Cards, asked: Asked, hits: Sequence[Hit]) -> list[tuple[Passa
 
 
 def said_of(kit: Kit, person: PortraitNote) -> list[Used]:
-    """The person's statements that a search may hold: sensitive ones only where the embedder is on this machine."""
-    if person.dial == "off":
-        return []
+    """The person's statements that are close to the question and that a search may hold: sensitive ones only where the
+    embedder is on this machine."""
     local = kit.embedder is None or not kit.embedder.remote
-    return [*person.statements, *(person.withheld if local else [])][:SAID]
+    statements = [*person.statements, *(person.withheld if local else [])]
+    return [one for one in statements if one.score >= CLOSE][:SAID]
 
 
 def by_hydoc(cards: Cards, asked: Asked, hydoc: str) -> list[Hit]:

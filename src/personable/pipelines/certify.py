@@ -39,8 +39,6 @@ from personable.text import tokens
 from personable.types import Answer, Certificate, Certification, CertifiedAnswer, Passage, Question, Used
 
 LONGEST_QUESTION = 200_000
-CLOSE = 0.3
-"""How close to the question (its score in the portrait) a statement must be to stand in the framing sentence."""
 SHOWN_TOKENS = 1500
 """Tokens of a message that the searching agents are shown; of a longer one the questions in it."""
 
@@ -58,7 +56,8 @@ async def certify(
 ) -> CertifiedAnswer:
     """Answer `question` out of the certified collection `cards`, which is the kit's.
 
-    `method` is the project's default or one of the published ones. Raises UsageError for an empty or immense question
+    `method` is the project's default or one of the published ones; `without` names agents to leave out (pragmatics,
+    hydoc). Raises UsageError for an empty or immense question
     and an unknown method, NotFoundError for an unknown person, DataError that names a document which was altered, and
     with `strict` ModelError where a model fails.
     """
@@ -166,7 +165,7 @@ async def _reply(
         return Written(), certification
     parts, best = [part for part, _ in checked], checked[0][1]
     about = str(best.meta["focus"] or best.title)
-    framing = frame(language, about, evaluative, next((one.text for one in said if one.score >= CLOSE), ""))
+    framing = frame(language, about, evaluative, next((one.text for one in said if one in person.statements), ""))
     board.say(f"{framing} ")
     writer = await choose(kit, crew, parts, asked.focus, person, language)
     verbatim = writer is None

@@ -26,6 +26,8 @@ USUAL = 3
 """Documents whose texts hold a word that is then known, however rare it looks."""
 MEANINGS = 3
 """Names that may share initials; more say nothing."""
+MOST_MENDED = 30
+"""Different words that are mended in one message: one that holds more is in another language, or no language."""
 STORED = "words.json"
 LONGEST = 2000
 """Words of a message that are read: the first ones and, where it is longer, its last question with them."""
@@ -135,9 +137,10 @@ class Lay:
 
     def _mend(self, text: str, mended: dict[str, str]) -> str:
         def one(match: re.Match[str]) -> str:
-            if near := self._nearest(match[0].casefold()):
+            if len(mended) < MOST_MENDED and (near := self._nearest(match[0].casefold())):
                 mended[match[0]] = near
-            return near or match[0]
+                return near
+            return match[0]
 
         return _WORD.sub(one, text)
 

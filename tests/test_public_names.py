@@ -27,6 +27,7 @@ def test_the_public_names_are_these() -> None:
         "certify",
         "converse",
         "load_settings",
+        "open_cards",
         "open_kit",
         "open_shop",
         "recommend",

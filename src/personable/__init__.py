@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from personable.pipelines.converse import converse as converse
     from personable.pipelines.recommend import recommend as recommend
     from personable.pipelines.shop import open_shop as open_shop
+    from personable.retrieval.cards import open_cards as open_cards
     from personable.settings import Settings as Settings
     from personable.settings import load_settings as load_settings
     from personable.types import Answer as Answer
@@ -43,6 +44,7 @@ _HOMES = {
     "certify": "pipelines.certify",
     "converse": "pipelines.converse",
     "load_settings": "settings",
+    "open_cards": "retrieval.cards",
     "open_kit": "kit",
     "open_shop": "pipelines.shop",
     "recommend": "pipelines.recommend",

@@ -13,15 +13,24 @@ if TYPE_CHECKING:
 
 
 class How(NamedTuple):
-    """What the command line said: `names` are strategies, `rankers` a list with commas, `run` a run file."""
+    """What `eval` was told: `names` are systems or strategies, `rankers` a list with commas, `run` a run file."""
 
+    dataset: str
+    names: list[str]
     data: Path
     out: Path
-    names: list[str]
+    limit: int | None
+    part: str
+    topk: int
+    split: str
+    workers: int
+    retry_failed: bool
+    bodies: bool
+    record: Path | None
+    replay: Path | None
     rankers: str
     input: str
     run: Path | None
-    limit: int | None
     json: bool
 
 

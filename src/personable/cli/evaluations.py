@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from personable.cli.conversing import EVALUATIONS, How
 from personable.cli.options import Embedder, Home, Json, Model, ModelUrl, print_json, run, settings
 
 if TYPE_CHECKING:
@@ -58,48 +59,35 @@ def evaluate(
     -triviaqa, -webq, -liveqa, ikat-passages; the systems are strategies) or of a person's statements (ikat-ptkb); or
     respond to conversations (ikat-responses); or try who judges responses on constructed ones (judge); or
     find certified cards for consumers' messages (certified; with --model its hypothetical documents)."""
-    if dataset == "openqa-logs":
-        _logs(data, json)
-        return
-    if dataset == "recsys":
-        if model is not None:
-            conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
-            run(_ablations(conf, data, out, limit or 30))
-            return
-        _recsys(data, out, limit, json, embedder, home)
-        return
     names = [*(system or []), *(systems.split(",") if systems else [])]
-    if dataset in ("ikat-ptkb", "ikat-passages", "ikat-responses", "judge"):
-        from personable.cli import conversing
+    asked = (limit, part, topk, split, workers, retry_failed, bodies, record, replay, ranker, input, run_file, json)
+    how = How(dataset, names, data, out, *asked)
+    conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
+    if dataset in EVALUATIONS:
+        run(EVALUATIONS[dataset](conf, how))
+    elif dataset == "recsys" and model is not None:
+        run(_ablations(conf, data, out, limit or 30))
+    else:
+        {"openqa-logs": _logs, "recsys": _recsys, "certified": _certified}.get(dataset, _questions)(conf, how)
 
-        conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
-        asked = conversing.How(data, out, names, ranker, input, run_file, limit, json)
-        run(conversing.EVALUATIONS[dataset](conf, asked))
-        return
-    if dataset == "certified":
-        from personable.cli.certifying import evaluate_certified
 
-        conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
-        run(evaluate_certified(conf, data, out, limit, bodies=bodies, json=json))
-        return
+def _questions(conf: Settings, how: How) -> None:
     from personable.errors import UsageError
     from personable.evaluation.commands import Questions
     from personable.evaluation.passage_sets import PREFIX, PassageQuestions
 
-    if part not in ("all", "odd", "even"):
-        raise UsageError(f"--part {part}: it is all, odd or even")
-    chosen = {"dataset": dataset, "topk": topk, "part": part, "limit": limit, "split": split}
-    kind = PassageQuestions if dataset.startswith(PREFIX) else Questions
-    questions = kind.model_validate(chosen | {"label": data.resolve().name})
-    conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
-    how = _How(names, data, out, workers, retry_failed, record, replay)
-    done = run(_evaluate(conf, questions, how, quiet=json))
-    if json:
+    if how.part not in ("all", "odd", "even"):
+        raise UsageError(f"--part {how.part}: it is all, odd or even")
+    chosen = {"dataset": how.dataset, "topk": how.topk, "part": how.part, "limit": how.limit, "split": how.split}
+    kind = PassageQuestions if how.dataset.startswith(PREFIX) else Questions
+    questions = kind.model_validate(chosen | {"label": how.data.resolve().name})
+    done = run(_evaluate(conf, questions, how, quiet=how.json))
+    if how.json:
         print_json({name: summary._asdict() for name, summary in done.items()})
     else:
         for name, summary in done.items():
             print(f"{name}: {summary.questions} questions, {summary.asked} asked now, {summary.failed} failed")
-        print(f"personable report {out} --out report/ compares them")
+        print(f"personable report {how.out} --out report/ compares them")
 
 
 def report(
@@ -118,40 +106,35 @@ def report(
         print(f"{written.html}\n{written.markdown}")
 
 
-def _logs(data: Path, json: bool) -> None:
+def _logs(conf: Settings, how: How) -> None:
     from personable.evaluation.commands import cells_json
     from personable.evaluation.logs import logs_report, score_logs
 
-    cells = score_logs(data)
-    if json:
+    cells = score_logs(how.data)
+    if how.json:
         print_json(cells_json(cells))
     else:
         print(logs_report(cells))
 
 
-class _How(NamedTuple):
-    systems: list[str]
-    data: Path
-    out: Path
-    workers: int
-    retry_failed: bool
-    record: Path | None
-    replay: Path | None
-
-
-def _recsys(data: Path, out: Path, limit: int | None, json: bool, embedder: str | None, home: Path | None) -> None:
+def _recsys(conf: Settings, how: How) -> None:
     from rich.console import Console
 
     from personable.evaluation.recsys_run import as_table, run_recsys
     from personable.kit import open_embedder
 
-    conf = settings(embedder=embedder, home=home)
-    tell = Console(stderr=True, quiet=json).print
-    report = run_recsys(data, out, open_embedder(conf), limit, tell)
-    if json:
+    tell = Console(stderr=True, quiet=how.json).print
+    report = run_recsys(how.data, how.out, open_embedder(conf), how.limit, tell)
+    if how.json:
         print_json(report)
     else:
         print(as_table(report))
+
+
+def _certified(conf: Settings, how: How) -> None:
+    from personable.cli.certifying import evaluate_certified
+
+    run(evaluate_certified(conf, how.data, how.out, how.limit, bodies=how.bodies, json=how.json))
 
 
 async def _ablations(conf: Settings, data: Path, out: Path, people: int) -> None:
@@ -164,7 +147,7 @@ async def _ablations(conf: Settings, data: Path, out: Path, people: int) -> None
         print(await run_ablations(data, out, kit, people, 20, Console(stderr=True).print))
 
 
-async def _evaluate(conf: Settings, questions: Questions, how: _How, *, quiet: bool) -> dict[str, Summary]:
+async def _evaluate(conf: Settings, questions: Questions, how: How, *, quiet: bool) -> dict[str, Summary]:
     from personable.evaluation.baselines import prompt_version
     from personable.evaluation.commands import choose
     from personable.evaluation.commands import evaluate as work
@@ -180,7 +163,7 @@ async def _evaluate(conf: Settings, questions: Questions, how: _How, *, quiet: b
             if written is not None:
                 await people.register_run(written)
     over, ranked = questions.dataset == "beir", isinstance(questions, PassageQuestions)
-    chosen: dict[str, Any] = choose(how.systems, STRATEGIES if ranked else RETRIEVAL if over else SYSTEMS)
+    chosen: dict[str, Any] = choose(how.names, STRATEGIES if ranked else RETRIEVAL if over else SYSTEMS)
     kept: dict[str, Any] = {"prompts": prompt_version(), "embedder": conf.embedder, "max_tokens": conf.max_tokens}
     with _Bars(quiet) as show:
         async with AsyncExitStack() as stack:

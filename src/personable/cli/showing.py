@@ -17,11 +17,12 @@ from personable.board import Board, Post, Subscription, Text
 from personable.notes import CandidatesNote, DecisionNote, GateNote, GuardNote, PassagesNote, PortraitNote
 from personable.types import Answer, Citation, Used
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Escape codes, and the marks that turn the direction of writing, with which a text could show what it does not say.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def styled(text: str = "", style: str = "") -> Styled:
-    """Text for the terminal; control characters of documents and models, such as escape codes, are taken out."""
+    """Text for the terminal; escape codes and the like of documents, models and people are taken out."""
     return Styled(_CONTROL.sub("", text), style)
 
 

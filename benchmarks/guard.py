@@ -112,7 +112,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=7)
     given = parser.parse_args()
     cards, draw = read_cards(given.data.parent), random.Random(given.seed)
-    drawn, missed = cases(cards, draw), False
+    drawn, missed, stopped = cases(cards, draw), False, 0
     print("| corrupted | replies | passed |\n|---|---|---|")
     for name, corrupt in KINDS.items():
         through, made = [], 0
@@ -126,12 +126,17 @@ def main() -> None:
             true = {" ".join(words(one)) for card in case.passages for one in split_reply(card.text)}
             through += [one for one in passed(case.passages, reply) if " ".join(words(one)) not in true]
         missed = missed or (bool(through) and name != "foreign sentence")
+        stopped += made - len(through)
         print(f"| {name} | {made} | {len(through)} |")
         for one in through:
             print(f"    passed: {one}", file=sys.stderr)
     copies = [next(drawn) for _ in range(COPIES)]
     refused = [case for case in copies if not passed(case.passages, case.sentence)]
     print(f"\n{len(refused)} of {COPIES} copied sentences refused ({len(refused) / COPIES:.1%})")
+    all_corrupted = EACH * len(KINDS)
+    print(
+        f"precision {stopped / (stopped + len(refused)):.3f}, recall {stopped / all_corrupted:.3f} of {all_corrupted}"
+    )
     for case in refused[:10]:
         print(f"    refused: {case.sentence}", file=sys.stderr)
     sys.exit(missed or len(refused) > MOST_REFUSED * COPIES)

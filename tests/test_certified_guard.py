@@ -13,7 +13,11 @@ PASSAGES = [
         text="Do not take aspirin if you have gout. Adults take 20 mg in the morning and 40 mg in the evening. "
         "Drink plenty of water, and rest. It isn't contagious.",
     ),
-    Passage(id="b", title="Asthma", text="Asthma may cause wheezing. Adults need rest but children do not need rest."),
+    Passage(
+        id="b",
+        title="Asthma",
+        text="Asthma may cause wheezing. Adults need rest but children do not need rest. Some people lack lactase.",
+    ),
     Passage(id="c", title="Gotta", text="Non prenda più di 2 compresse al giorno."),
 ]
 
@@ -60,6 +64,7 @@ def test_an_extract_of_one_certified_sentence_stays_with_its_source(
         ("It is contagious [1].", "a dropped short negation"),
         ("Gout heals by itself within a week [1].", "a foreign sentence"),
         ("Wheezing may cause asthma [2].", "cause and effect that changed places"),
+        ("Some people lactase [2].", "a dropped verb that denies"),
         ("[1]", "nothing"),
         ("It is what it was [1].", "no claim"),
     ],

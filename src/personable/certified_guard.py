@@ -30,10 +30,12 @@ _TURNS = frozenset(
     no not never none nobody nothing neither nor cannot without avoid avoids avoided avoiding except unless only until
     if may might could should must rarely seldom hardly sometimes often usually unlikely less more most least under over
     below above before after all any every some few many half twice double maximum minimum stop stops stopped against
-    contraindicated
+    contraindicated lack lacks lacking unable fail fails failed failing absence absent free instead excluding false myth
+    wrong prevent prevents prevented preventing reduce reduces increase increases
     non mai senza nessun nessuno nessuna né niente nulla evitare evita eviti evitate salvo tranne solo soltanto se può
     possono potrebbe potrebbero deve devono dovrebbe raramente meno più meglio prima dopo ogni tutti tutte alcuni poche
-    pochi oltre sotto sopra entro
+    pochi oltre sotto sopra entro smettere smetta smetti smettete manca assenza assente privo priva invece falso ridurre
+    riduca ridurrà aumenta aumentare previene prevenire
     """.split()
 )
 # Words without a claim of their own: a sentence may add and leave them out freely.

@@ -22,8 +22,10 @@ METHODS: tuple[Method, ...] = get_args(Method)
 SOURCES = 3
 LOOKED = 10
 RERANKED = 50
-READS_ALIKE = 0.8
-"""Cosine of a question with a title from which on it already reads like the documents, and needs no HyDoc."""
+READS_ALIKE = {"minilm": 0.8}
+"""Cosine of a question with a title from which on it already reads like the documents and needs no HyDoc. By embedders
+not named here only a title itself (`SAME`) does."""
+SAME = 0.99
 CLOSE = 0.3
 """How close to the question (its score in the portrait) a statement must be to count."""
 SAID = 3
@@ -52,16 +54,9 @@ async def hypothesis(cards: Cards, asked: Asked, method: Method, crew: Crew) -> 
     Zero-shot writes it from the question alone; chain of thought from a first retrieval and the pragmatic context. It
     is searched with, and nothing else ever reads it.
     """
-    if method == "default":
-        near = max(cards.nearest(asked.focus, [TITLE], 1).values(), default=0.0)
-        if near >= READS_ALIKE or crew.desk is None:
-            why = (
-                f"the question reads like a title (cosine {near:.2f})"
-                if near >= READS_ALIKE
-                else "no language model is set"
-            )
-            crew.decide("hydoc", "skipped", why)
-            return ""
+    if method == "default" and (why := _needless(cards, asked, crew)):
+        crew.decide("hydoc", "skipped", why)
+        return ""
     if "hydoc" in crew.without:
         crew.decide("hydoc", "skipped", "left out by the caller")
         return "" if method == "default" else asked.focus
@@ -70,6 +65,15 @@ async def hypothesis(cards: Cards, asked: Asked, method: Method, crew: Crew) -> 
     await crew.perform(hydoc_agent(cards.manifest.language, asked.focus, method == "cot"))
     note = crew.board.latest(HydocNote)
     return note.text if note else ""
+
+
+def _needless(cards: Cards, asked: Asked, crew: Crew) -> str:
+    """Why the default has no use for a HyDoc; "" where it has."""
+    if crew.desk is None:
+        return "no language model is set"
+    near = max(cards.nearest(asked.focus, [TITLE], 1).values(), default=0.0)
+    alike = READS_ALIKE.get(cards.embedder.name, SAME) if cards.embedder else SAME
+    return f"the question reads like a title (cosine {near:.2f})" if near >= alike else ""
 
 
 async def find_certified(

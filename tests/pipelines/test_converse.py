@@ -27,7 +27,7 @@ from personable.pipelines.converse import converse
 from personable.pipelines.replying import NOT_FOUND
 from personable.pipelines.rewriting import TURNS
 from personable.text import words
-from personable.types import PastTurn, Question
+from personable.types import Hit, PastTurn, Question
 
 MakeKit = Callable[..., Kit]
 GOUT = [PastTurn(utterance="Tell me something about gout", response="It is caused by uric acid crystals.")]
@@ -167,6 +167,28 @@ async def test_a_ranker_orders_the_statements_that_the_response_sees(make_kit: M
     assert ranker.asked[0][0].text == "What is good for me?"
     assert list(ranker.asked[0][0].turns) == GOUT
     assert model.prompts[-1].task.index("I walk 30") < model.prompts[-1].task.index("I am pregnant")
+
+
+@pytest.mark.parametrize("broken", ["statements", "passages"])
+async def test_a_ranker_whose_model_fails_is_replaced_and_said(make_kit: MakeKit, people: People, broken: str) -> None:
+    class Broken:
+        name, models = "broken", ()
+
+        async def scores(self, said: Utterance, statements: Sequence[str]) -> list[float]:
+            raise ModelTimeoutError("the ranker is down")
+
+        async def rank(self, said: Utterance, statements: Sequence[str], hits: Sequence[Hit]) -> list[Hit]:
+            raise ModelTimeoutError("the ranker is down")
+
+    await people.set_dial("ana", "on")
+    kit, said = make_kit(people=people), Question(text="What is gout?", person="ana")
+    rankers = {"ranker": Broken()} if broken == "statements" else {"passage_ranker": Broken()}
+    result = await converse(kit, said, **rankers)  # type: ignore[arg-type]
+    plain = await converse(kit, said)
+    assert result.text == plain.text
+    assert any("the ranker is down" in what for what in result.degraded)
+    with pytest.raises(ModelTimeoutError):
+        await converse(kit, said, strict=True, **rankers)  # type: ignore[arg-type]
 
 
 async def test_no_statement_and_500_statements(make_kit: MakeKit, people: People) -> None:

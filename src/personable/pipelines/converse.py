@@ -22,6 +22,7 @@ from personable.notes import (
     FeedbackNote,
     GateNote,
     HistoryNote,
+    PortraitNote,
     QuestionNote,
     RewriteNote,
 )
@@ -51,6 +52,8 @@ LONGEST_UTTERANCE = 200_000
 """Characters. Longer utterances are refused; a model's own limit may be lower and is met by quoting instead."""
 REWRITING_SHARE = 0.3
 """Share of the budget's seconds after which rules rewrite instead of the model."""
+RANKING_SHARE = 0.6
+"""Share of the budget's seconds after which the embedder ranks statements instead of a ranker that asks a model."""
 DEPTH = 100
 """Passages of each list: the source on iKAT found its top 5 candidates to be the bottleneck."""
 BEST = 3
@@ -108,14 +111,13 @@ async def _converse(
     history = board.latest(HistoryNote) or HistoryNote()
     meant = await _rewritten(kit, question, crew, history, budget)
     said = Utterance(text=question.text, turns=history.turns, rewrite=meant.text)
-    person = await see_person(kit, meant, board, ranked_by(ranker, said), similar_remote=kit.remote)
+    person = await _known(kit, meant, said, ranker, crew, budget)
     noted = gate(meant.text, person)
     board.post("gate", noted, score=noted.strength)
 
     best = person.statements[:BEST] if noted.strength else []
     found, used = await find(replace(kit, reranker=None), meant, person, noted.strength, board, DEPTH)
-    ranked = await passage_ranker.rank(said, [one.text for one in best], found)
-    hits = ranked[: kit.settings.passages]
+    hits = (await _ranked(passage_ranker, said, best, found, crew))[: kit.settings.passages]
     board.post("retriever", listed("fused", meant.text, hits, text=True))
     written = await _respond(kit, said, best, used, hits, noted.strength, crew)
     if lacks_the_person(noted, person) and "clarifying" not in crew.without:
@@ -137,6 +139,29 @@ async def _rewritten(kit: Kit, question: Question, crew: Crew, history: HistoryN
     crew.deadline = budget.deadline()
     note = crew.board.latest(RewriteNote)
     return question.model_copy(update={"text": note.text}) if note else question
+
+
+async def _known(
+    kit: Kit, meant: Question, said: Utterance, ranker: StatementRanker, crew: Crew, budget: Budget
+) -> PortraitNote:
+    """The person as the ranker sees them, or, where its model fails or takes too long, as the kit's embedder does."""
+    try:
+        async with asyncio.timeout_at(budget.deadline(RANKING_SHARE)):
+            return await see_person(kit, meant, crew.board, ranked_by(ranker, said), similar_remote=kit.remote)
+    except (ModelError, TimeoutError) as error:
+        crew.fail("statement ranking", error)
+    return await see_person(kit, meant, crew.board)
+
+
+async def _ranked(
+    ranker: PassageRanker, said: Utterance, best: Sequence[Used], found: Sequence[Hit], crew: Crew
+) -> Sequence[Hit]:
+    try:
+        async with asyncio.timeout_at(crew.deadline):
+            return await ranker.rank(said, [one.text for one in best], found)
+    except (ModelError, TimeoutError) as error:
+        crew.fail("passage ranking", error)
+    return found
 
 
 async def _respond(

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
+from typer.testing import CliRunner
 
+from personable.cli import app
 from personable.embed import make_embedder
 from personable.errors import ConfigurationError, DataError, ModelTimeoutError, NotFoundError
 from personable.evaluation.certified_fit import combinations, gains, left_out
@@ -169,3 +171,15 @@ def test_vectors_of_titles_stand_for_passages() -> None:
     titles = Titles(inner)
     assert (titles.passages(["Gout\nlong text"]) == inner.passages(["Gout"])).all()
     assert titles.passages([]).shape == (0, 64)
+
+
+def test_the_command_prints_the_report_with_a_reranker_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PERSONABLE_RERANKER", "hash:32")
+    given = ["eval", "certified", "--data", str(write(tmp_path / "data")), "--out", str(tmp_path / "out"), "--json"]
+    done = CliRunner().invoke(app, [*given, "--embedder", "hash:64", "--home", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert {"zero-shot, reranked", f"{DEFAULT}, reranked"} <= {row["system"] for row in found["rows"]}
+    assert found["model"] == "numbers"

@@ -134,12 +134,12 @@ def index_certified(conf: Settings, paths: list[Path], name: str, *, named_embed
 async def evaluate_certified(
     conf: Settings, data: Path, out: Path, limit: int | None, *, bodies: bool, json: bool
 ) -> None:
-    """What `eval certified` does; the settings' reranker reads again where one is set."""
+    """What `eval certified` does; a reranker of the settings reads again: titles only, without `bodies`."""
     from rich.console import Console
 
     from personable.embed import make_embedder
     from personable.evaluation.certified_run import as_table, run_certified
-    from personable.evaluation.liveqa import Remembered
+    from personable.evaluation.liveqa import Remembered, Titles
     from personable.kit import open_kit
     from personable.retrieval.rerank import EmbeddingReranker, make_reranker
 
@@ -147,7 +147,8 @@ async def evaluate_certified(
         if conf.reranker != "none":
             kit.reranker = make_reranker(conf.reranker)
         if isinstance(kit.reranker, EmbeddingReranker):
-            kit.reranker = EmbeddingReranker(Remembered(make_embedder(conf.reranker)))
+            reads = Remembered if bodies else Titles
+            kit.reranker = EmbeddingReranker(reads(make_embedder(conf.reranker)))
         tell = Console(stderr=True, quiet=json).print
         report = await run_certified(kit, data, out, limit, bodies=bodies, tell=tell)
     if json:

@@ -39,7 +39,7 @@ from personable.settings import Settings
 
 _WEIGHTS = Path(statement_classifier.__file__).with_name(FILE)
 _STRENGTH = 0.05
-_COMPARED = ("words", "minilm", "minilm+turns", "use", "fused")
+_COMPARED = ("words", "minilm", "minilm+turns", "use", "fused", "fused-quick")
 
 
 class Fold(NamedTuple):
@@ -120,7 +120,7 @@ def chances(kit: Kit, turns: Sequence[Asked], qrels: Qrels) -> None:
 async def seconds(turns: Sequence[Asked]) -> None:
     """What ranking 30 statements takes whose vectors are remembered: every turn is a new utterance."""
     pool = list(dict.fromkeys(statement.text for one in turns for statement in one.statements))[:30]
-    for name in ("words", "minilm", "cascade", "fused"):
+    for name in ("words", "minilm", "cascade", "fused", "fused-quick"):
         ranker = open_statement_ranker(name, opened())  # nothing of the turns is remembered
         await ranker.scores(turns[0].said, pool)
         spent = []

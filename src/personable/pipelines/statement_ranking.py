@@ -6,6 +6,7 @@ code. Its equation is illegible in our source, so `weights` is our reading of it
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 import numpy as np
@@ -35,7 +36,7 @@ class Fused:
     async def scores(self, said: Utterance, statements: Sequence[str]) -> list[float]:
         if not statements:
             return []
-        given = [await voter.scores(said, statements) for voter in self._voters]
+        given = await asyncio.gather(*(voter.scores(said, statements) for voter in self._voters))
         shares = (NEAR + 1) / (NEAR + np.array([ranks(one) for one in given], dtype=np.float64))
         return [float(value) for value in shares.mean(axis=0) * max(*given[0], LEAST)]
 

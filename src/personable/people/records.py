@@ -1,4 +1,4 @@
-"""Recordings of models and records of runs: files with one JSON object a line, from which lines can be removed."""
+"""Recordings of models, runs and ratings: files with one JSON object a line, from which lines can be removed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 from personable.people.searching import Search
 
-_OURS = ({"key", "request"}, {"id", "outcome"})
-"""Fields that a recorded answer and a line of a run have: other people's JSONL files are not cut up."""
+_OURS = ({"key", "request"}, {"id", "outcome"}, {"answer", "rater", "scores"})
+"""Fields that a recorded answer, a line of a run and a rating have: other people's JSONL files are not cut up."""
 
 
 def drop_records(path: Path, search: Search) -> int:

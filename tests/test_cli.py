@@ -103,7 +103,56 @@ def test_chat_keeps_a_session(home: Path) -> None:
         "chat", "--person", "dora", *ENGINE, home=home, stdin="What is gout?\nWhat causes it?\n/trace\n/quit\n"
     )
     assert done.returncode == 0, done.stderr
-    assert "What causes it? What is gout?" in done.stdout
+    assert "What causes it? (gout)" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_conversation_is_commanded_survives_faults_and_is_taken_up_again(home: Path) -> None:
+    personable("person", "add", "emil", home=home)
+    lines = [
+        "/why",
+        "I have gout. What causes it?",
+        "/why",
+        "/forget 1",
+        "/statements",
+        "/confirm 9",
+        "/confirm 1",
+        "x" * 20_001,
+        "/nonsense",
+        "/history",
+        "/statements",
+        "/forget 1",
+        "/trace",
+        "/statements",
+    ]
+    done = personable("chat", "--person", "emil", "--session", "mon", *ENGINE, home=home, stdin="\n".join(lines) + "\n")
+    assert done.returncode == 0, done.stderr
+    said = done.stdout
+    assert said.count("nothing was said yet") == 2  # before the first utterance, and after forgetting
+    assert "/forget N: N is a number that /statements shows" in said
+    assert "heard: I have gout." in said
+    assert "1. I have gout. (proposed)" in said
+    assert "confirmed: I have gout." in said
+    assert "forgotten: I have gout." in said
+    assert said.rstrip().endswith("to go on: personable chat --person emil --session mon")
+    assert "nothing is known about you" in said
+    assert "20000 characters" in done.stderr
+    again = personable("chat", "--person", "emil", "--session", "mon", *ENGINE, home=home, stdin="")
+    assert "[forgotten]" in again.stdout
+    assert "What causes it?" in again.stdout
+
+
+@pytest.mark.slow
+def test_a_conversation_as_lines_of_json_and_a_strangers(home: Path) -> None:
+    personable("person", "add", "fay", home=home)
+    done = personable("chat", "--person", "fay", "--json", *ENGINE, home=home, stdin="What is gout?\nWhat causes it?\n")
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert first["session"] == second["session"] != ""
+    assert second["found"] is True
+    stranger = personable("chat", "--json", *ENGINE, home=home, stdin="What is gout?\nWhat causes it?\n")
+    assert [json.loads(line)["session"] for line in stranger.stdout.splitlines()] == [None, None]
+    refused = personable("chat", "--session", "mon", *ENGINE, home=home, stdin="")
+    assert refused.returncode == 2
 
 
 @pytest.mark.slow

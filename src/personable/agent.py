@@ -84,7 +84,7 @@ class Agent(Generic[N]):
         if reply.value is None:
             raise ModelOutputError(f"{reply.model} gave agent {self.name} no {self.writes.__name__}")
         note = self.tidy(reply.value, reading)
-        return board.post(self.name, note, score=self.score(note), cost=cost_of(reply, prompt))
+        return board.post(self.name, note, score=self.score(note), cost=cost_of(reply, prompt, desk.model))
 
     async def reckon(self, board: Board) -> Post:
         """Post the note of the numeric stand-in: no model, no cost."""
@@ -93,10 +93,11 @@ class Agent(Generic[N]):
         return board.post(self.name, note, score=self.score(note))
 
 
-def cost_of(reply: Reply[Any], prompt: Prompt) -> Cost:
-    """What a reply cost, as it stands on the board."""
+def cost_of(reply: Reply[Any], prompt: Prompt, asked: LanguageModel) -> Cost:
+    """What a reply of the model `asked` cost, as it stands on the board."""
     return Cost(
         model=reply.model,
+        elsewhere=asked.remote,
         prompt_hash=prompt.hash,
         tokens=reply.tokens,
         calls=reply.calls,

@@ -21,9 +21,11 @@ N = TypeVar("N", bound=Note)
 
 
 class Cost(Value):
-    """What one model call cost; `prompt_hash` names the version of the prompt file."""
+    """What one model call cost; `prompt_hash` names the version of the prompt file. `elsewhere`: the model that was
+    asked did not run on this machine, and was not trusted."""
 
     model: str = ""
+    elsewhere: bool = False
     prompt_hash: str = ""
     tokens: Tokens = Tokens()
     calls: int = 0

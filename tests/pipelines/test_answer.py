@@ -23,8 +23,8 @@ from personable.notes import (
 )
 from personable.people.store import People
 from personable.pipelines.answer import LONGEST_QUESTION, answer
-from personable.pipelines.answer_agents import said_of_self
 from personable.pipelines.replying import NOT_FOUND
+from personable.pipelines.self_statements import said_of_self
 from personable.settings import Settings
 from personable.types import Dial, Passage, Question
 

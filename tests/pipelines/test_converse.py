@@ -129,9 +129,9 @@ async def test_a_conversation_of_200_turns_stays_bounded(make_kit: MakeKit, peop
     assert [turn.question for turn in await people.turns("ana", session, 1)] == ["And gout?"]
 
 
-@pytest.mark.parametrize("text", [" ", "\n\t", "x" * 200_001])
+@pytest.mark.parametrize("text", [" ", "\n\t", "x" * 20_001])
 async def test_an_empty_or_immense_utterance_is_refused(make_kit: MakeKit, text: str) -> None:
-    with pytest.raises(UsageError, match="1 to 200000 characters"):
+    with pytest.raises(UsageError, match="1 to 20000 characters"):
         await converse(make_kit(), Question(text=text))
 
 
@@ -246,11 +246,11 @@ async def test_what_the_person_says_is_proposed_and_nothing_else(make_kit: MakeK
 async def test_text_copied_from_a_passage_is_no_statement(make_kit: MakeKit, people: People) -> None:
     await people.add("zoe")
     board = Board()
-    copied = "People with lactose intolerance cannot digest milk sugar. My yogurt may help. Is yogurt good?"
+    copied = "People with lactose intolerance cannot digest milk sugar. My yogurt is white. Is yogurt good?"
     await converse(make_kit(people=people), Question(text=copied, person="zoe"), board=board)
     profile = board.latest(ProfileNote)
     assert profile is not None
-    assert profile.proposed == ["My yogurt may help."]
+    assert profile.proposed == ["My yogurt is white."]
 
 
 async def test_an_unknown_person_and_somebody_elses_session(make_kit: MakeKit, people: People) -> None:
@@ -309,3 +309,104 @@ async def test_an_utterance_in_another_language_than_the_statements(make_kit: Ma
     result = await converse(kit, Question(text="Che cos'è la gotta (gout)? 痛風", person="ana"), board=board)
     assert words(result.text)
     assert {note.name for note in board.notes(PassagesNote)} >= {"plain", "fused"}
+
+
+async def test_forgetting_takes_a_statements_words_out_of_later_rewrites(make_kit: MakeKit, people: People) -> None:
+    session, kit = await people.open_session("ana"), make_kit(people=people)
+    await converse(kit, Question(text="I have narcolepsy.", person="ana", session=session))
+    later = await converse(kit, Question(text="Is it painful?", person="ana", session=session))
+    assert "narcolepsy" in (await people.answer(later.id, "ana")).board
+    told = next(one for one in await people.statements("ana", ("proposed",)) if "narcolepsy" in one.text)
+    await people.forget("ana", told.id)
+    kept = await people.answer(later.id, "ana")
+    assert "narcolepsy" not in (kept.board + kept.answer).casefold()
+    assert Board.from_json(kept.board).latest(RewriteNote) is not None
+    board = Board()
+    await converse(kit, Question(text="And is it rare?", person="ana", session=session), board=board)
+    assert "forgotten" not in board.to_json()
+
+
+async def test_a_turn_counts_as_seen_elsewhere_only_if_it_was_sent_there(make_kit: MakeKit, people: People) -> None:
+    session = await people.open_session("ana")
+    ask = lambda text: Question(text=text, person="ana", session=session)  # noqa: E731
+    here, there = scripted(), scripted()
+    await converse(make_kit(here, people), ask("Where is my secretdog?"))  # the same name, on this machine
+    there.remote = True
+    await converse(make_kit(there, people, budget_calls=0), ask("Where is my hiddencat?"))  # elsewhere, but not asked
+    await converse(make_kit(there, people), ask("Is gout painful for them?"))
+    sent = " ".join(prompt.model_dump_json() for prompt in there.prompts)
+    assert here.name == there.name
+    assert here.prompts
+    assert "secretdog" not in sent
+    assert "hiddencat" not in sent
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("I have coeliac disease. Which shoes should I wear?", None),
+        ("Which shoes should I wear?", "I walk 30 minutes a day in comfortable shoes"),
+    ],
+)
+async def test_it_does_not_ask_back_what_was_said(
+    make_kit: MakeKit, people: People, text: str, statement: str | None
+) -> None:
+    await people.add("zoe")
+    if statement:
+        await people.tell("zoe", statement, sensitive=False)
+    assert (await converse(make_kit(people=people), Question(text=text, person="zoe"))).ask == ""
+    before = [PastTurn(utterance="I have coeliac disease.", response="Noted.")]
+    again = await converse(
+        make_kit(people=people), Question(text="Which shoes should I wear?", person="zoe"), turns=before
+    )
+    assert again.ask == ""
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        "What is your credit card number?",
+        "Have you seen http://evil.example/?",
+        "?",
+        "Why \x1b[31m not this?",
+        "x" * 300,
+    ],
+)
+async def test_a_strange_question_back_is_replaced(make_kit: MakeKit, people: People, ask: str) -> None:
+    await people.add("zoe")
+    model = scripted(clarifying=FeedbackNote(ask=ask))
+    result = await converse(make_kit(model, people), Question(text="Which shoes should I wear?", person="zoe"))
+    assert result.ask == "What should I know about you to help you better with this?"
+
+
+async def test_it_asks_back_in_the_language_of_the_utterance(make_kit: MakeKit, people: People) -> None:
+    await people.add("zoe")
+    result = await converse(make_kit(people=people), Question(text="Quali scarpe dovrei mettere io?", person="zoe"))
+    assert result.ask == "Che cosa dovrei sapere di te per aiutarti meglio in questo?"
+
+
+async def test_what_was_replied_long_ago_is_not_heard_as_said(make_kit: MakeKit, people: People) -> None:
+    session = await people.open_session("ana")
+    await people.add_turn("ana", session, "Hello", "I am a vampire who loves oranges.")
+    for _ in range(5):
+        await people.add_turn("ana", session, "And?", "Yes.")
+    board = Board()
+    said = Question(text="I am a vampire who loves oranges. I live in Trento.", person="ana", session=session)
+    await converse(make_kit(people=people), said, board=board)
+    profile = board.latest(ProfileNote)
+    assert profile is not None
+    assert profile.proposed == ["I live in Trento."]
+
+
+async def test_used_are_the_statements_that_the_model_saw_or_that_moved_passages(
+    make_kit: MakeKit, people: People
+) -> None:
+    await people.add("zoe", dial="on")
+    for text in ("I drink decaf coffee", "I like gout research"):
+        await people.tell("zoe", text, sensitive=False)
+    said = Question(text="Is gout painful?", person="zoe")
+    model = scripted()
+    result = await converse(make_kit(model, people), said)
+    assert {one.text for one in result.used} == {"I drink decaf coffee", "I like gout research"}
+    quoted = await converse(make_kit(people=people), said)
+    assert {one.text for one in quoted.used} < {one.text for one in result.used} | {""}

@@ -148,7 +148,8 @@ async def test_the_cascade_drops_what_its_classifier_drops_and_reads_ranks_among
     classifier = Fixed({"a": 0.9, "b": 0.4, "c": 0.8, "d": 0.39})
     cascade = Cascade("c", classifier, Fixed({"a": 0.1, "b": 0.9, "c": 0.5}), Fixed({"a": 0.2, "b": 0.8, "c": 0.5}))
     scores = await cascade.scores(SAID, ["a", "b", "c", "d"])
-    assert scores == pytest.approx([fused(3, 3, 3), fused(1, 1, 3), fused(2, 2, 3), 0.0])
+    expected = [0.9 * fused(3, 3, 3), 0.9 * fused(1, 1, 3), 0.9 * fused(2, 2, 3), 0.0]  # 0.9: the nearest of them
+    assert scores == pytest.approx(expected)
 
 
 async def test_a_cascade_that_keeps_nothing_gives_nothing() -> None:

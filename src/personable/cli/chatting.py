@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 import shlex
+import sys
+import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,7 +46,7 @@ def chat(
     collection: Collection = None,
     session: Annotated[str | None, typer.Option(help="Take up the conversation of this name again.")] = None,
     dial: Annotated[str, typer.Option(help="How much the person counts: off, auto or on.")] = "auto",
-    json: Json = False,
+    as_json: Json = False,
     model: Model = None,
     model_url: ModelUrl = None,
     embedder: Embedder = None,
@@ -55,7 +59,7 @@ def chat(
     """
     check_session(person, session)
     conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
-    run(_chat(conf, collection, person, session, dial, json))
+    run(_chat(conf, collection, person, session, dial, as_json))
 
 
 @dataclass
@@ -66,7 +70,7 @@ class Talk:
     person: str | None
     session: str | None
     dial: str
-    json: bool
+    as_json: bool
     turns: list[PastTurn] = field(default_factory=list)
     board: Board | None = None
     numbered: list[Statement] = field(default_factory=list)
@@ -77,9 +81,14 @@ class Talk:
 
         question = question_of(line, self.person, self.session, self.dial)
         turns = None if self.session else self.turns
-        result, self.board = await _watched(self.kit, question, turns, quiet=self.json)
+        result, self.board = await _watched(self.kit, question, turns, quiet=self.as_json)
         self.turns.append(PastTurn(utterance=line, response=result.text))
-        _show(result, self.json)
+        if self.as_json:
+            print(
+                json.dumps(result.model_dump(mode="json") | {"session": self.session}, ensure_ascii=False), flush=True
+            )
+        else:
+            _show(result, self.board)
 
     async def command(self, line: str) -> None:
         """Carry out a line that begins with "/"."""
@@ -102,8 +111,8 @@ class Talk:
         else:
             console().print(HELP, markup=False, highlight=False)
 
-    async def history(self) -> None:
-        """Print the conversation so far."""
+    async def history(self) -> int:
+        """Print the conversation so far; returns how many turns."""
         from personable.cli.showing import console, styled
         from personable.types import PastTurn
 
@@ -114,6 +123,7 @@ class Talk:
         for turn in turns[-SHOWN:]:
             console().print(styled(f"> {turn.utterance}", "bold"), soft_wrap=True)
             console().print(styled(turn.response), soft_wrap=True)
+        return len(turns)
 
     async def statements(self, name: str, argument: str) -> None:
         """List, confirm, reject or forget what is known about the person."""
@@ -135,6 +145,9 @@ class Talk:
             return
         chosen = self.numbered[int(argument) - 1]
         await _changed(self.kit.people, self.person, name, chosen.id)
+        if name == "/forget":
+            self.board, self.numbered = None, []  # they hold its words
+            self.kit.forget_texts()
         done = {"/confirm": "confirmed", "/reject": "rejected", "/forget": "forgotten"}[name]
         console().print(styled(f"{done}: {chosen.text}"), soft_wrap=True)
 
@@ -148,17 +161,19 @@ async def _changed(people: People, person: str, name: str, statement: str) -> No
         await people.reject(person, statement)
 
 
-def _show(result: Answer, json: bool) -> None:
+def _show(result: Answer, board: Board) -> None:
     from personable.cli.showing import console, show_sources, styled
+    from personable.notes import ProfileNote
 
-    if json:
-        print(result.model_dump_json(), flush=True)
-        return
     show_sources(result)
     if result.ask and result.ask != result.text:
         console().print(styled(result.ask, "cyan"), soft_wrap=True)
     for what in result.degraded:
         console().print(styled(f"note: {what}", "yellow"), soft_wrap=True)
+    heard = board.latest(ProfileNote)
+    if result.person is not None and heard is not None and heard.proposed:
+        said = "; ".join(heard.proposed)
+        console().print(styled(f"heard: {said} (/statements, then /confirm N or /forget N)", "dim"), soft_wrap=True)
 
 
 async def _watched(kit: Kit, question, turns, quiet: bool):  # type: ignore[no-untyped-def]
@@ -177,7 +192,7 @@ async def _watched(kit: Kit, question, turns, quiet: bool):  # type: ignore[no-u
 
 
 async def _chat(
-    conf: Settings, collection: str | None, person: str | None, session: str | None, dial: str, json: bool
+    conf: Settings, collection: str | None, person: str | None, session: str | None, dial: str, as_json: bool
 ) -> None:
     from personable.cli.showing import console
     from personable.errors import PersonableError
@@ -189,26 +204,41 @@ async def _chat(
         again = session is not None
         if person is not None and kit.people is not None:
             session = await kit.people.open_session(person, session)
-        talk = Talk(kit, person, session, dial, json)
-        if not json:
+        talk = Talk(kit, person, session, dial, as_json)
+        if not as_json:
             console().print("[dim]/help lists commands, /quit ends[/]", highlight=False)
-            if again:
-                await talk.history()
-        while (line := await asyncio.to_thread(_line, "" if json else "> ")) is not None and line != "/quit":
-            if line.startswith("/") and not json:
-                try:
+            if again and not await talk.history():
+                console().print("[dim]a new conversation[/]")
+        while (line := await _line("" if as_json else "> ")) is not None and line != "/quit":
+            try:
+                if line.startswith("/") and not as_json:
                     await talk.command(line)
-                except PersonableError as error:  # a wrong number does not end a conversation
-                    console().print(str(error), markup=False, highlight=False)
-            elif line:
-                await talk.say(line)
-        if session is not None and person is not None and not json:
+                elif line:
+                    await talk.say(line)
+            except PersonableError as error:  # what went wrong with one line does not end a conversation
+                print(f"personable: {error}", file=sys.stderr)
+        if session is not None and person is not None and not as_json:
             how = f"personable chat --person {shlex.quote(person)} --session {shlex.quote(session)}"
             console().print(f"[dim]to go on: {how}[/]", highlight=False, soft_wrap=True)
 
 
-def _line(prompt: str) -> str | None:
-    try:
-        return input(prompt).strip()
-    except EOFError:
-        return None
+async def _line(prompt: str) -> str | None:
+    """The next line, None at the end of input. It is read in a thread that nobody waits for: Ctrl-C ends at once."""
+    loop = asyncio.get_running_loop()
+    found: asyncio.Future[str | None] = loop.create_future()
+
+    def read() -> None:
+        try:
+            line: str | None = input(prompt).strip()
+        except EOFError:
+            line = None
+        with contextlib.suppress(RuntimeError):  # the loop is gone
+            loop.call_soon_threadsafe(_settle, found, line)
+
+    threading.Thread(target=read, daemon=True).start()
+    return await found
+
+
+def _settle(found: asyncio.Future[str | None], line: str | None) -> None:
+    if not found.done():
+        found.set_result(line)

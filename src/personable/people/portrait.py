@@ -13,6 +13,7 @@ from pydantic import Field
 
 from personable.people.events import Event, Turn, now
 from personable.people.memory import WeightsChange
+from personable.people.redaction import without_marks
 from personable.people.statements import Statement, may_leave
 from personable.text import tokens
 from personable.types import Dial, Question, Value
@@ -76,7 +77,7 @@ class Portrait(Value):
     @property
     def need(self) -> str:
         """The session's immediate need in words: its last questions, then what was opened since; empty without."""
-        return "; ".join([*(turn.question for turn in self.turns), *self.clicks])
+        return "; ".join(without_marks(text) for text in [*(turn.question for turn in self.turns), *self.clicks])
 
 
 async def portrait(

@@ -26,6 +26,7 @@ STRUCTURE = frozenset(
 ) | {"source"}
 """Fields of boards and answers that hold names and choices, never a person's words."""
 
+_BRACKETS = re.compile(r"\(([^()]+)\)")
 _TEXTS: tuple[tuple[Table, tuple[Column[Any], ...]], ...] = (
     (schema.answers, (schema.answers.c.answer, schema.answers.c.board)),
     (schema.turns, (schema.turns.c.question, schema.turns.c.answer)),
@@ -57,12 +58,18 @@ async def redact(connection: AsyncConnection, old: Statement) -> None:
                 await connection.execute(update(table).where(table.c.row == row.row).values(new))
 
 
+def without_marks(text: str) -> str:
+    """`text` without the marks of what was forgotten: nothing is to be searched for by them."""
+    return " ".join(text.replace(MARK, " ").split()) if MARK in text else text
+
+
 class Wording:
     """Some texts, however they are spaced, capitalised and closed. `hints` has a word for each: what holds none of them
     holds no text; empty where a text has no word that a database could look for."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         plain = {" ".join(text.split()).rstrip(".!。 ") or text for text in texts}
+        self._words = {word for text in plain for word in re.findall(r"\w+", text.casefold())}
         self._starts = [text.casefold() for text in plain if len(text) > CUT]
         self._pattern = re.compile("|".join(_spelled(text) for text in sorted(plain, key=len, reverse=True)), re.I)
         words = [max(re.findall(r"[a-z0-9]+(?![^\W_])", text[:CUT].lower()), key=len, default="") for text in plain]
@@ -87,9 +94,19 @@ class Wording:
         if isinstance(value, dict):
             kept = STRUCTURE | ({"text", "title", "quote"} if "passage_id" in value else set())
             return {
-                name: one if name in kept and isinstance(one, str) else self._inside(one) for name, one in value.items()
+                name: one if name in kept and isinstance(one, str) else self._terms(self._inside(one))
+                for name, one in value.items()
             }
         return value
+
+    def _terms(self, value: JsonValue) -> JsonValue:
+        """A rewritten utterance without terms that it took from the text: "And winter? (narcolepsy, sleep)"."""
+        return _BRACKETS.sub(self._left, value) if isinstance(value, str) else value
+
+    def _left(self, brackets: re.Match[str]) -> str:
+        terms = brackets[1].split(", ")
+        left = [term for term in terms if not set(re.findall(r"\w+", term.casefold())) <= self._words]
+        return brackets[0] if len(left) == len(terms) else f"({', '.join([*left, MARK])})"
 
     def _text(self, text: str) -> str:
         text = self._pattern.sub(MARK, text)

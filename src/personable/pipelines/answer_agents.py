@@ -5,7 +5,6 @@ Each writes one typed note that the pipeline uses, and each has a stand-in that 
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from personable.agent import Agent, Reading
@@ -23,29 +22,10 @@ from personable.notes import (
     QuestionNote,
     SessionNote,
 )
-from personable.text import sentences, words
+from personable.pipelines.self_statements import said_of_self
+from personable.text import words
 from personable.types import Passage
 
-_ABOUT_SELF = re.compile(
-    r"\b(?:i am|i'm|i’m|i have|i've|i’ve|i live|i work|i take|i like|i love|i prefer|i need|my)\b"
-    # Italian verbs may be of several persons; at the beginning of a sentence they are nearly always of the first.
-    r"|^(?:(?:io|ma|e|anche|purtroppo|non|mi)\s+)*(?:sono|ho|vivo|abito|lavoro|studio|prendo|mangio|bevo|piace|piacciono|"
-    r"preferisco|odio|amo|soffro|devo|posso|uso|chiamo)\b|\b(?:il mio|la mia|i miei|le mie|mio marito|mia moglie)\b",
-    re.I,
-)
-_CLAUSES = re.compile(
-    r"[,;:–—]\s*|\s+(?:and|but|so)\s+(?=(?:what|which|how|where|when|who|why|can|could|should|may|must|do|does|is|are|"
-    r"will|would)\b)",
-    re.I,
-)
-_STATES = re.compile(
-    r"(?:(?:hi|hello|well|since|because|as|if)\s+)?"
-    r"((?:i am|i['’]m|i have|i['’]ve|i live|i work|i take|i eat|i drink|i like|i love|i prefer|i need|i want|"
-    r"i can(?:not|['’]t)|i do(?:n['’]t| not)|i never|my \w+ (?:is|are|has|have))\b.+)",
-    re.I | re.S,
-)
-_QUOTED = re.compile(r"“[^”]*”|«[^»]*»|\"[^\"\n]*\"|(?m:^\s*>.*$)")
-_ASKS = re.compile(r"\b(?:what|which|how|where|when|who|why)\b|[?？]", re.I)
 _FOLLOW_UP = frozenset("it its they them this that these those he she him her one ones more else also there".split())
 _SEEN = (QuestionNote, PortraitNote, GateNote, PassagesNote)
 
@@ -56,22 +36,6 @@ def _asked(reading: Reading) -> str:
 
 def _count(reading: Reading) -> dict[str, Any]:
     return {"count": len(reading[PassagesNote].found)}
-
-
-def said_of_self(text: str) -> list[str]:
-    """What the speaker of an English or Italian `text` states about themselves, word for word: whole sentences, and of
-    an English question the clauses that state something ("I am vegetarian, what should I eat?"); never the question
-    itself, nor what stands in quotation marks or after ">": somebody else said that."""
-    said = []
-    blanked = _QUOTED.sub(lambda quoted: " " * len(quoted[0]), text)
-    for bare in sentences(blanked):
-        sentence = text[bare.start : bare.end]
-        if not sentence.endswith(("?", "？")):
-            said += [sentence] if _ABOUT_SELF.search(bare.text) else []
-            continue
-        stated = [_STATES.fullmatch(clause.strip()) for clause in _CLAUSES.split(sentence.rstrip("?？ "))]
-        said += [clause[1] for clause in stated if clause and not _ASKS.search(clause[1])]
-    return said
 
 
 async def _profile(reading: Reading) -> ProfileNote:

@@ -31,7 +31,7 @@ from personable.pipelines.conversation import StatementRanker, Utterance
 from personable.pipelines.crew import Crew
 from personable.pipelines.finding import find, listed
 from personable.pipelines.gate import gate
-from personable.pipelines.hearing import asking_part, earlier, heard, ranked_by
+from personable.pipelines.hearing import asking_part, earlier, heard, ranked_by, responses
 from personable.pipelines.knowing import remember, see_person
 from personable.pipelines.passage_ranking import FusedRanker, PassageRanker
 from personable.pipelines.replying import (
@@ -48,7 +48,7 @@ from personable.pipelines.rewriting import rewriter
 from personable.pipelines.statement_rankers import open_statement_ranker
 from personable.types import Answer, Hit, PastTurn, Question, Used
 
-LONGEST_UTTERANCE = 200_000
+LONGEST_UTTERANCE = 20_000
 """Characters. Longer utterances are refused; a model's own limit may be lower and is met by quoting instead."""
 REWRITING_SHARE = 0.3
 """Share of the budget's seconds after which rules rewrite instead of the model."""
@@ -119,12 +119,16 @@ async def _converse(
     found, used = await find(replace(kit, reranker=None), meant, person, noted.strength, board, DEPTH)
     hits = (await _ranked(passage_ranker, said, best, found, crew))[: kit.settings.passages]
     board.post("retriever", listed("fused", meant.text, hits, text=True))
-    written = await _respond(kit, said, best, used, hits, noted.strength, crew)
-    if lacks_the_person(noted, person) and "clarifying" not in crew.without:
+    written = await _write(kit, said, best, hits, crew, crew.desk) if crew.desk is not None and hits else None
+    if written is not None:
+        used += [one for one in best if one.statement not in {moved.statement for moved in used}]
+    else:
+        written = await _quote(kit, said, used, hits, noted.strength, crew)
+    if lacks_the_person(noted, person, said, used) and "clarifying" not in crew.without:
         await crew.perform(clarifier(kit.language))
 
-    board.post("profile", heard(said, hits))
-    result = _result(kit, question, board, crew, written, used or best, noted, budget)
+    board.post("profile", heard(said, hits, await responses(kit, question)))
+    result = _result(kit, question, board, crew, written, used, noted, budget)
     board.post("responder", AnswerNote(answer=result))
     return result
 
@@ -164,12 +168,10 @@ async def _ranked(
     return found
 
 
-async def _respond(
-    kit: Kit, said: Utterance, best: Sequence[Used], used: list[Used], hits: Sequence[Hit], strength: float, crew: Crew
+async def _quote(
+    kit: Kit, said: Utterance, used: list[Used], hits: Sequence[Hit], strength: float, crew: Crew
 ) -> Written:
-    """Written by the model and checked; without a model, or where nothing stands, quoted."""
-    if crew.desk is not None and hits and (written := await _write(kit, said, best, hits, crew, crew.desk)):
-        return written
+    """The response without a model, or where nothing of what it wrote stands."""
     weights = quoting_weights(hits, strength)
     spoken_to = [hit.passage for hit in hits if weights[hit.passage.id] >= QUOTED_FROM * max(weights.values())]
     writer = Writer(crew.board, spoken_to, kit.settings.quote_words)

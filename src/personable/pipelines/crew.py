@@ -80,7 +80,7 @@ class Crew:
         if reply.value is None:
             raise ModelOutputError(f"{reply.model} gave no AgentsNote")
         self.heard = True
-        self.board.post("agents", reply.value, cost=cost_of(reply, prompt))
+        self.board.post("agents", reply.value, cost=cost_of(reply, prompt, desk.model))
         notes = {type(note): note for _, note in reply.value if isinstance(note, Note)}
         for agent in agents:
             note = agent.tidy(notes[agent.writes], readings[agent.name])

@@ -6,24 +6,32 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from personable.board import Board
 from personable.errors import NotFoundError
 from personable.kit import Kit
 from personable.notes import HistoryNote, ProfileNote
-from personable.pipelines.answer_agents import said_of_self
+from personable.people.redaction import without_marks
 from personable.pipelines.conversation import StatementRanker, Utterance
 from personable.pipelines.rewriting import TURNS
+from personable.pipelines.self_statements import said_of_self
 from personable.text import sentences, words
-from personable.types import Answer, Hit, PastTurn, Question
+from personable.types import Hit, PastTurn, Question
 
 if TYPE_CHECKING:
     from personable.people.events import Turn
     from personable.people.portrait import Similar
 
 
+COPIED = 6
+"""Words from which on a sentence that stands in a passage counts as copied from there."""
+SESSION = 200
+"""Turns of a session whose responses are held against what the person says."""
+
+
 async def earlier(kit: Kit, question: Question, turns: Sequence[PastTurn] | None) -> HistoryNote:
     """The last turns before `question`: those given, else those of the person's session.
 
-    A model elsewhere is shown only stored turns that it answered itself: they have been there already. The others
+    A model elsewhere is shown only stored turns that it was asked about: they have been there already. The others
     count as `withheld`, unless the person lets sensitive statements leave. Raises NotFoundError for an unknown person.
     """
     if turns is not None:
@@ -33,7 +41,9 @@ async def earlier(kit: Kit, question: Question, turns: Sequence[PastTurn] | None
     stored = await kit.people.turns(question.person, question.session, TURNS)
     shut = kit.remote and not (await kit.people.get(question.person)).share_sensitive
     open_turns = [turn for turn in stored if not shut or await _was_there(kit, question.person, turn)]
-    told = [PastTurn(utterance=turn.question, response=turn.answer) for turn in open_turns]
+    told = [
+        PastTurn(utterance=without_marks(turn.question), response=without_marks(turn.answer)) for turn in open_turns
+    ]
     return HistoryNote(turns=told, withheld=len(stored) - len(told))
 
 
@@ -44,7 +54,8 @@ async def _was_there(kit: Kit, person: str, turn: Turn) -> bool:
         kept = await kit.people.answer(turn.answer_id, person)
     except NotFoundError:
         return False
-    return kit.model.remote and Answer.model_validate_json(kept.answer).model == kit.model.name
+    asked = [post.cost for post in Board.from_json(kept.board).all() if post.cost.elsewhere]
+    return kit.model.remote and any(cost.model == kit.model.name for cost in asked)
 
 
 def ranked_by(ranker: StatementRanker, said: Utterance) -> Similar:
@@ -64,10 +75,22 @@ def asking_part(text: str) -> str:
     return " ".join(one.text for one in sentences(text) if one.text not in stated) or text
 
 
-def heard(said: Utterance, hits: Sequence[Hit]) -> ProfileNote:
-    """What the person stated about themselves in the utterance, word for word; nothing that repeats a response or a
-    passage, which they may have copied."""
-    told = [turn.response for turn in said.turns] + [hit.passage.text for hit in hits]
-    known = [" ".join(words(text)) for text in told]
-    said_now = [(text, " ".join(words(text))) for text in said_of_self(said.text)]
-    return ProfileNote(proposed=[text for text, key in said_now if not any(key in text for text in known)])
+async def responses(kit: Kit, question: Question) -> list[str]:
+    """What was replied in the question's session so far."""
+    if kit.people is None or question.person is None or question.session is None:
+        return []
+    return [turn.answer for turn in await kit.people.turns(question.person, question.session, SESSION)]
+
+
+def heard(said: Utterance, hits: Sequence[Hit], responses: Sequence[str] = ()) -> ProfileNote:
+    """What the person stated about themselves in the utterance, word for word; nothing that repeats one of `responses`,
+    and no longer sentence of a passage: they may have copied it."""
+    replied = [" ".join(words(text)) for text in [*responses, *(turn.response for turn in said.turns)]]
+    found = [" ".join(words(hit.passage.text)) for hit in hits]
+    proposed = []
+    for text in said_of_self(said.text):
+        own = words(text)
+        known = replied + (found if len(own) >= COPIED else [])
+        if not any(" ".join(own) in told for told in known):
+            proposed.append(text)
+    return ProfileNote(proposed=proposed)

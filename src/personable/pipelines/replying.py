@@ -186,7 +186,7 @@ async def write_reply(writer: Writer, guard: Checks, desk: Desk, prompt: Prompt,
         writer.board.post("guard", GuardNote(verdicts=writer.verdicts))
     if reply is None:
         raise ModelOutputError(f"model {desk.model.name!r} ended its stream without a reply")
-    writer.board.post("cognitive", ReplyNote(text=reply.text), cost=cost_of(reply, prompt))
+    writer.board.post("cognitive", ReplyNote(text=reply.text), cost=cost_of(reply, prompt, desk.model))
     writer.written.cut = writer.written.cut or bool(reply.cut)
 
 

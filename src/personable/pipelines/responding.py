@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
 from personable.agent import Agent, Desk, Reading
@@ -14,8 +15,9 @@ from personable.pipelines.conversation import Utterance
 from personable.pipelines.crew import Crew
 from personable.pipelines.replying import NOT_FOUND
 from personable.pipelines.rewriting import shared
+from personable.pipelines.self_statements import said_of_self
 from personable.prompts import fit, render
-from personable.text import tokens
+from personable.text import tokens, words
 from personable.types import Passage, Used
 
 LEAST_PASSAGE = 50
@@ -23,6 +25,11 @@ LEAST_PASSAGE = 50
 STATEMENT_TOKENS = 200
 NEAR = 0.25
 """A statement that scores less says nothing about what was asked; the gate counts from here, too."""
+LONGEST_ASK = 200
+"""Characters of a question back; what a model writes beyond is no one short question."""
+# One sentence that ends as a question, leads nowhere, and is after no secret.
+_ASKS = re.compile(r"(?!.*(?:://|www\.|\b(?:card|pin|password|passcode|cvv|iban|codice|carta)\b))[^.!?？]+[?？]", re.I)
+_ITALIAN = frozenset("che cosa quale quali dovrei posso consigli consiglia meglio perché".split())
 _ASK = {
     "en": "What should I know about you to help you better with this?",
     "it": "Che cosa dovrei sapere di te per aiutarti meglio in questo?",
@@ -72,23 +79,29 @@ def respond_prompt(
     )
 
 
-def lacks_the_person(gate: GateNote, person: PortraitNote) -> bool:
-    """Whether personal context is essential and missing: a judgement is asked for oneself, of a known person who lets
-    it count, and no statement of theirs is near."""
+def lacks_the_person(gate: GateNote, person: PortraitNote, said: Utterance, used: Sequence[Used]) -> bool:
+    """Whether personal context is essential and missing: a judgement is asked for oneself, by somebody who lets that
+    count; no statement of theirs is near or moved a passage, and they said nothing of themselves in these turns."""
     wanted = gate.evidence.get("first person", 0) > 0 and gate.evidence.get("asks for judgement", 0) > 0
-    near = max((used.score for used in [*person.statements, *person.withheld]), default=0.0)
-    return wanted and person.dial != "off" and near < NEAR
+    near = max((one.score for one in [*person.statements, *person.withheld]), default=0.0)
+    told = any(said_of_self(text) for text in [said.text, *(turn.utterance for turn in said.turns)])
+    return wanted and person.dial != "off" and near < NEAR and not used and not told
 
 
 def clarifier(language: str) -> Agent[FeedbackNote]:
     """Asks back, in the language of the utterance; its stand-in has one question for each language that it knows."""
 
+    def usual(reading: Reading) -> FeedbackNote:
+        spoken = "it" if _ITALIAN & set(words(reading[QuestionNote].question.text)) else language
+        return FeedbackNote(ask=_ASK.get(spoken, _ASK["en"]))
+
     async def numeric(reading: Reading) -> FeedbackNote:
-        return FeedbackNote(ask=_ASK.get(language, _ASK["en"]))
+        return usual(reading)
 
     def tidy(note: FeedbackNote, reading: Reading) -> FeedbackNote:
-        asked = " ".join(note.ask.split())[:200]
-        return FeedbackNote(ask=asked if asked.endswith(("?", "？")) else _ASK.get(language, _ASK["en"]))
+        asked = " ".join(note.ask.split())
+        fits = asked.isprintable() and len(asked) <= LONGEST_ASK and len(words(asked)) >= 3
+        return FeedbackNote(ask=asked) if fits and _ASKS.fullmatch(asked) else usual(reading)
 
     seen = (QuestionNote, HistoryNote)
     return Agent("clarifying", seen, FeedbackNote, numeric, "converse/clarify", tidy=tidy, max_tokens=80)

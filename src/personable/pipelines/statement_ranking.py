@@ -46,7 +46,8 @@ class Cascade:
     that has two of the three votes and `weights` above 0.65.
 
     The classifier votes for what it keeps, each ranker for its upper half. Chosen statements score 0.5 + w / 2, others
-    that were kept w / 2, what the classifier dropped 0.
+    that were kept w / 2, what the classifier dropped 0; all scaled by the pointwise ranker's highest score, since
+    places do not say whether any statement matters.
     """
 
     def __init__(
@@ -59,14 +60,15 @@ class Cascade:
         likely = await self._classifier.scores(said, statements)
         kept = [at for at, chance in enumerate(likely) if chance >= KEPT_FROM]
         texts = [statements[at] for at in kept]
-        point = ranks(await self._pointwise.scores(said, texts))
+        near = await self._pointwise.scores(said, texts)
+        point = ranks(near)
         # A model that orders windows starts from the pointwise order: what it leaves alone stays there.
         order = sorted(range(len(texts)), key=lambda at: point[at])
         given = await self._listwise.scores(said, [texts[at] for at in order])
         placed = dict(zip(order, ranks(given), strict=True))
         found = [0.0] * len(statements)
         for at, first, second in zip(kept, point, (placed[at] for at in range(len(kept))), strict=True):
-            found[at] = fused(first, second, len(kept))
+            found[at] = fused(first, second, len(kept)) * max(*near, LEAST)
         return found
 
 

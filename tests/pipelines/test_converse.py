@@ -21,11 +21,13 @@ from personable.notes import (
     ProfileNote,
     RewriteNote,
 )
+from personable.people.events import Event
 from personable.people.store import People
 from personable.pipelines.conversation import Utterance
 from personable.pipelines.converse import converse
 from personable.pipelines.replying import NOT_FOUND
 from personable.pipelines.rewriting import TURNS
+from personable.pipelines.why import in_sentences, why
 from personable.text import words
 from personable.types import Hit, PastTurn, Question
 
@@ -410,3 +412,14 @@ async def test_used_are_the_statements_that_the_model_saw_or_that_moved_passages
     assert {one.text for one in result.used} == {"I drink decaf coffee", "I like gout research"}
     quoted = await converse(make_kit(people=people), said)
     assert {one.text for one in quoted.used} < {one.text for one in result.used} | {""}
+
+
+async def test_why_tells_what_moved_a_response(make_kit: MakeKit, people: People) -> None:
+    session = await people.open_session("ana")
+    await people.record(Event(person="ana", kind="click", text="Walking shoes"))
+    kit, board = make_kit(people=people), Board()
+    await converse(kit, Question(text="What should I eat?", person="ana", session=session), board=board)
+    told = in_sentences(why(board))
+    assert told[0].startswith("ana counted with strength")
+    assert len(told) > 1
+    assert not any("interests" in line for line in told)

@@ -12,6 +12,7 @@ from personable.notes import (
     AnswerNote,
     Found,
     GateNote,
+    HistoryNote,
     OrderNote,
     PassagesNote,
     PortraitNote,
@@ -100,7 +101,7 @@ def why(board: Board) -> Why:
         learnt=in_words(learnt) if weights and weights.values else [],
         cause=weights.version if weights else "",
         session=portrait.need if portrait else "",
-        interests=portrait.interests if portrait else [],
+        interests=portrait.interests if portrait and not board.notes(HistoryNote) else [],  # no prompt of `converse`
         model_order=_model_order(board),
     )
 

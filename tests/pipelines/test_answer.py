@@ -42,6 +42,13 @@ AGENTS = {
 TOGETHER = AgentsNote.model_validate({note.kind: note for note in AGENTS.values()})
 
 
+@pytest.fixture
+async def bobs(people: People) -> Question:
+    """The same question of somebody of whom nothing is known."""
+    await people.add("bob")
+    return WATER.model_copy(update={"person": "bob"})
+
+
 def scripted(
     reply: str = "Drink 2 to 3 liters of water a day [1].", delay: float = 0.0, **agents: object
 ) -> ScriptedModel:
@@ -66,9 +73,11 @@ async def test_without_a_model_the_answer_is_quoted_and_says_so(make_kit: MakeKi
     assert result.calls == 0
 
 
-async def test_a_model_writes_and_the_answer_cites_what_supports_it(make_kit: MakeKit) -> None:
+async def test_a_model_writes_and_the_answer_cites_what_supports_it(
+    make_kit: MakeKit, people: People, bobs: Question
+) -> None:
     board = Board()
-    result = await answer(make_kit(scripted()), WATER, board=board)
+    result = await answer(make_kit(scripted(), people), bobs, board=board)
     assert result.text == "Drink 2 to 3 liters of water a day [1]."
     assert [c.passage_id for c in result.citations] == ["stones#0"]
     assert result.suggestions == ["What about gout?"]
@@ -85,15 +94,24 @@ async def test_every_citation_number_in_the_text_resolves_from_one(make_kit: Mak
     assert "[99]" not in result.text
 
 
-async def test_the_agents_share_one_prefix_and_the_question_ends_it(make_kit: MakeKit) -> None:
+async def test_for_nobody_in_particular_no_agent_is_asked_about_the_person(make_kit: MakeKit) -> None:
     model = scripted()
-    await answer(make_kit(model), WATER)
+    result = await answer(make_kit(model), WATER)
+    assert {prompt.agent for prompt in model.prompts} == {*AGENTS, "cognitive"} - {"user profile", "feedback"}
+    assert (result.calls, result.ask, result.degraded) == (5, "", [])
+
+
+async def test_the_agents_share_one_prefix_and_the_question_ends_it(
+    make_kit: MakeKit, people: People, bobs: Question
+) -> None:
+    model = scripted()
+    await answer(make_kit(model, people), bobs)
     assert len({(prompt.system, prompt.shared) for prompt in model.prompts}) == 1
-    assert WATER.text in model.prompts[0].shared
+    assert bobs.text in model.prompts[0].shared
     assert len({prompt.task for prompt in model.prompts}) == 7
 
 
-async def test_agents_run_side_by_side(make_kit: MakeKit) -> None:
+async def test_agents_run_side_by_side(make_kit: MakeKit, people: People, bobs: Question) -> None:
     running, most = 0, 0
 
     class Counting(ScriptedModel):
@@ -105,7 +123,7 @@ async def test_agents_run_side_by_side(make_kit: MakeKit) -> None:
             finally:
                 running -= 1
 
-    await answer(make_kit(Counting({**AGENTS, "cognitive": "x"}, delay=0.02)), WATER)
+    await answer(make_kit(Counting({**AGENTS, "cognitive": "x"}, delay=0.02), people), bobs)
     assert most == 6
 
 
@@ -176,19 +194,21 @@ async def test_a_long_reply_is_cut_and_says_so(make_kit: MakeKit) -> None:
 
 
 @pytest.mark.parametrize("failing", list(AGENTS))
-async def test_an_agent_that_fails_is_replaced_and_named(make_kit: MakeKit, failing: str) -> None:
+async def test_an_agent_that_fails_is_replaced_and_named(
+    make_kit: MakeKit, people: People, bobs: Question, failing: str
+) -> None:
     model = ScriptedModel({**AGENTS, "cognitive": "Drink water [1].", failing: ModelTimeoutError("too slow")})
     board = Board()
-    result = await answer(make_kit(model), WATER, board=board)
+    result = await answer(make_kit(model, people), bobs, board=board)
     assert result.degraded == [f"{failing}: too slow"]
     assert result.found
     assert {post.role for post in board.all()} >= set(AGENTS)
 
 
-async def test_a_model_that_is_down_gives_a_marked_quotation(make_kit: MakeKit) -> None:
+async def test_a_model_that_is_down_gives_a_marked_quotation(make_kit: MakeKit, people: People, bobs: Question) -> None:
     board = Board()
     model = ScriptedModel(down())
-    result = await answer(make_kit(model), WATER, board=board)
+    result = await answer(make_kit(model, people), bobs, board=board)
     assert "2 to 3 liters" in result.text
     assert len(model.prompts) == result.calls == 6  # the agents side by side; nobody waits for the reply, too
     together = "draft, contextual retrieval, document ranking, user profile, live session, feedback: down"
@@ -264,10 +284,12 @@ async def test_agents_that_overrun_the_budget_are_replaced(make_kit: MakeKit) ->
 @pytest.mark.parametrize(
     ("calls", "plan", "made"), [(0, "numeric", 0), (1, "reply only", 1), (3, "merged", 2), (10, "separate", 7)]
 )
-async def test_the_budget_decides_and_the_board_says_so(make_kit: MakeKit, calls: int, plan: str, made: int) -> None:
+async def test_the_budget_decides_and_the_board_says_so(
+    make_kit: MakeKit, people: People, bobs: Question, calls: int, plan: str, made: int
+) -> None:
     model = ScriptedModel({**AGENTS, "cognitive": "Drink water [1].", "agents": TOGETHER})  # type: ignore[dict-item]
     board = Board()
-    result = await answer(make_kit(model, budget_calls=calls), WATER, board=board)
+    result = await answer(make_kit(model, people, budget_calls=calls), bobs, board=board)
     decisions = [post.content for post in board.all(DecisionNote)]
     assert ("agents", plan) in [(d.about, d.choice) for d in decisions]  # type: ignore[union-attr]
     assert result.calls == made

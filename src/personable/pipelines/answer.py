@@ -26,6 +26,7 @@ from personable.notes import (
     FeedbackNote,
     OrderNote,
     PortraitNote,
+    ProfileNote,
     QueriesNote,
     QuestionNote,
     SessionNote,
@@ -92,7 +93,7 @@ async def _answer(
     weights = quoting_weights(hits, strength)
 
     crew = make_crew(kit, board, budget, question, person, passages, without, strict)
-    await crew.run(_agents(kit, crew.plan), "answer/agents")
+    await crew.run(_agents(kit, crew.plan, stranger=question.person is None), "answer/agents")
     extra = await search_again(kit, _queries(board), passages, board)
     written = await _reply(kit, question, passages, extra, weights, used, crew, budget)
 
@@ -109,10 +110,12 @@ def _gate(question: Question, person: PortraitNote, board: Board) -> float:
     return note.strength
 
 
-def _agents(kit: Kit, plan: Plan) -> list[Agent[Any]]:
+def _agents(kit: Kit, plan: Plan, *, stranger: bool) -> list[Agent[Any]]:
     agents = side_by_side(kit.evidence, kit.settings.quote_words, kit.language)
     if plan == "numeric":  # the reply is itself quoted: a draft would say the same
         return [agent for agent in agents if agent.writes is not DraftNote]
+    if plan == "separate" and stranger:  # nobody to know or to ask back: two calls for nothing
+        return [agent for agent in agents if agent.writes not in (ProfileNote, FeedbackNote)]
     return agents
 
 

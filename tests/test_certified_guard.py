@@ -75,6 +75,31 @@ def test_what_changes_certified_text_never_leaves(sentence: str, why: str) -> No
     assert checked.verdict.reason
 
 
+def test_what_leaves_is_the_whole_certified_sentence() -> None:
+    source = (
+        "Take two tablets three times a day. Switch from warfarin to heparin before surgery. "
+        "It is dangerous to take aspirin with alcohol. Lowers blood pressure and raises blood sugar. Is it safe? No."
+    )
+    guarded = CertifiedGuard([Passage(id="p", title="Is it safe to take ibuprofen?", text=source)])
+    whole = {one.text for one in sentences(source)}
+    for shortened in (
+        "Take two times a day [1].",
+        "Switch to warfarin from heparin before surgery [1].",
+        "You are to take aspirin with alcohol [1].",
+        "It lowers blood sugar [1].",
+        "Take -two tablets three times a day 💊 [1].",
+        "Why not take two tablets three times a day [1]?",
+        "It is safe to take ibuprofen [1].",
+        "Is it safe [1]?",
+        "It is safe [1].",
+    ):
+        assert guarded.check(shortened).text in whole | {""}
+    assert guarded.check("It is safe to take ibuprofen [1].").text == ""
+    assert guarded.check("It is safe [1].").text == ""
+    assert guarded.check("Why not take two tablets three times a day [1]?").text == ""
+    assert guarded.check("You are to take aspirin with alcohol [1].").verdict.reason.startswith("the whole certified")
+
+
 def test_negations_and_doses_hold_in_italian() -> None:
     assert guard("it").check("Non prenda più di 2 compresse al giorno [3].").verdict.action == "kept"
     for corrupted in ("Prenda più di 2 compresse al giorno.", "Non prenda più di 3 compresse al giorno."):

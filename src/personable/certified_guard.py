@@ -1,9 +1,9 @@
-"""The guard for certified text: a sentence leaves only as an extract of one certified sentence.
+"""The guard for certified text: a model's sentence chooses a certified one, which then leaves as it stands.
 
-The same content words in the same order, some of which may be left out; numbers with their units, negations, conditions
-and hedges stay tied to the words beside them, and none of them is dropped, added or moved. So a swapped dose, a dropped
-"not", an invented drug and a foreign sentence cannot pass, and neither can an honest paraphrase: certified text is
-quoted or shortened, never reworded. No entailment model is needed.
+A sentence chooses when it is an extract: the same content words in the same order, some of which may be left out;
+numbers with their units, negations, conditions and hedges stay tied to the words beside them, none of them dropped,
+added or moved. So a swapped dose, a dropped "not", an invented drug and a foreign sentence choose nothing. What
+leaves is always the whole certified sentence: no rule about words could tell every shortening that misleads.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ SHARE = 0.3
 """Of a certified sentence's units (words, or words tied together) that an extract keeps at least."""
 _TOKEN = re.compile(r"\d+(?:[.,:/]\d+)*|%|[^\W\d_]+(?:['’][^\W\d_]+)*|[<>≤≥±]")
 _NUMBER = re.compile(r"\d")
+_QUESTION = ("?", "？")
 _NOT = re.compile(r"n['’]t$")
 # What turns, limits or weakens a statement, in English and Italian. Dropping one changes what was certified.
 _TURNS = frozenset(
@@ -67,20 +68,31 @@ class CertifiedGuard:
         object.__setattr__(self, "_analyser", Analyser(self.language))
 
     def check(self, sentence: str) -> Checked:
-        """Keep an extract of a certified sentence, with the number of the passage that holds it; take all else out."""
+        """The certified sentence that `sentence` is an extract of, whole, with the number of its passage; else nothing.
+
+        Titles and questions are no claims, so nothing is an extract of them.
+        """
         bare = unmarked(sentence)
         if not words(bare):
             return decided(sentence, "", "removed", "no words")
         asked = self.units(bare)
         if not asked:
             return decided(sentence, "", "removed", "it claims nothing")
-        holding = [number for number, held in self._certified.items() if any(extracts(asked, one) for one in held)]
+        if bare.rstrip().endswith(_QUESTION):
+            return decided(sentence, "", "removed", "a question says nothing certified")
+        holding = {
+            number: min(chosen, key=lambda one: len(one[0]))[1]
+            for number, held in self._certified.items()
+            if (chosen := [one for one in held if extracts(asked, one[0])])
+        }
         if not holding:
             return decided(sentence, "", "removed", self._why(asked))
-        cited = [number for number in numbers_cited(sentence) if number in holding]
-        if cited:
-            return decided(sentence, bare, "kept", "", cited)
-        return decided(sentence, bare, "cited", "certified text holds it", holding[:1])
+        number = next((one for one in numbers_cited(sentence) if one in holding), 0)
+        whole = holding[number or next(iter(holding))]
+        reason = "" if words(whole) == words(bare) else "the whole certified sentence instead"
+        if number:
+            return decided(sentence, whole, "kept", reason, [number])
+        return decided(sentence, whole, "cited", reason or "certified text holds it", [next(iter(holding))])
 
     def units(self, sentence: str) -> Units:
         """The sentence's content words; numbers and turning words are tied to the content words on both sides."""
@@ -105,21 +117,19 @@ class CertifiedGuard:
         return token if _NUMBER.search(token) else "".join(self._analyser.terms(token)) or token
 
     @cached_property
-    def _certified(self) -> dict[int, list[Units]]:
-        return {
-            number: [units for text in (passage.title, passage.text) for units in self._of(text)]
-            for number, passage in enumerate(self.passages, 1)
-        }
+    def _certified(self) -> dict[int, list[tuple[Units, str]]]:
+        return {number: self._claims(passage.text) for number, passage in enumerate(self.passages, 1)}
 
-    def _of(self, text: str) -> list[Units]:
-        found = [self.units(unmarked(one.text)) for one in sentences(text, self.language)]
-        return [units for units in found if units]
+    def _claims(self, text: str) -> list[tuple[Units, str]]:
+        """The sentences of `text` that say something, on one line each, with their units."""
+        whole = [" ".join(unmarked(one.text).split()) for one in sentences(text, self.language)]
+        return [(units, one) for one in whole if not one.endswith(_QUESTION) and (units := self.units(one))]
 
     def _why(self, asked: Units) -> str:
         held = {
             part
             for all_units in self._certified.values()
-            for units in all_units
+            for units, _ in all_units
             for unit in units
             for part in unit.split()
         }

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from personable.errors import ConfigurationError
@@ -50,6 +51,7 @@ class Kit:
     language: str = "en"
     _vectors: dict[tuple[str, str], NDArray[np.float32]] = field(default_factory=dict)
     _beside: dict[str, Embedder] = field(default_factory=dict)
+    _embedding: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     async def search(self, query: str, k: int, where: Where | None = None) -> list[Hit]:
         """The `k` best passages, reranked where a reranker is set. Raises ConfigurationError without a collection."""
@@ -69,13 +71,14 @@ class Kit:
         embedder = self._embedder(by)
         if not texts:
             return np.zeros(0, dtype=np.float32)
-        known = dict(self._vectors)
         keys = [(embedder.name, text) for text in texts]
-        new = [key for key in dict.fromkeys(keys) if key not in known]
-        if new:
-            fresh = dict(zip(new, embedder.passages([text for _, text in new]), strict=True))
-            known |= fresh
-            self._vectors = known if len(known) <= CACHED_VECTORS else fresh
+        with self._embedding:  # who comes second finds what the first embedded, and neither loses the other's
+            known = dict(self._vectors)
+            new = [key for key in dict.fromkeys(keys) if key not in known]
+            if new:
+                fresh = dict(zip(new, embedder.passages([text for _, text in new]), strict=True))
+                known |= fresh
+                self._vectors = known if len(known) <= CACHED_VECTORS else fresh
         result: NDArray[np.float32] = np.stack([known[key] for key in keys]) @ embedder.queries([query])[0]
         return result
 

@@ -13,8 +13,7 @@ from pydantic import Field
 
 from personable.people.events import Event, Turn, now
 from personable.people.memory import WeightsChange
-from personable.people.redaction import without_marks
-from personable.people.statements import Statement, may_leave
+from personable.people.statements import Statement, may_leave, without_marks
 from personable.text import tokens
 from personable.types import Dial, Question, Value
 

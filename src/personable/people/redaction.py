@@ -16,9 +16,8 @@ from sqlalchemy import Column, Table, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from personable.people import schema
-from personable.people.statements import Statement
+from personable.people.statements import MARK, Statement
 
-MARK = "[forgotten]"
 CUT = 24
 """Characters: a statement that was cut at the end of a text, at a length limit, is known by this much of it."""
 STRUCTURE = frozenset(
@@ -56,11 +55,6 @@ async def redact(connection: AsyncConnection, old: Statement) -> None:
             new = {column.name: wording.without(row._mapping[column.name]) for column in columns}
             if any(row._mapping[name] != value for name, value in new.items()):
                 await connection.execute(update(table).where(table.c.row == row.row).values(new))
-
-
-def without_marks(text: str) -> str:
-    """`text` without the marks of what was forgotten: nothing is to be searched for by them."""
-    return " ".join(text.replace(MARK, " ").split()) if MARK in text else text
 
 
 class Wording:

@@ -20,6 +20,9 @@ Source = Literal["told", "inferred"]
 State = Literal["proposed", "confirmed", "rejected"]
 What = Literal["told", "proposed", "confirmed", "rejected", "edited", "ended", "undone", "forgotten"]
 
+MARK = "[forgotten]"
+"""What stands for a forgotten statement's words in stored answers, boards, turns and events."""
+
 _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "constraint",
@@ -44,6 +47,11 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         ),
     ),
 )
+
+
+def without_marks(text: str) -> str:
+    """`text` without the marks of what was forgotten: nothing is to be searched for by them."""
+    return " ".join(text.replace(MARK, " ").split()) if MARK in text else text
 
 
 class Statement(Value):

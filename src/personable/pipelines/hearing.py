@@ -10,7 +10,7 @@ from personable.board import Board
 from personable.errors import NotFoundError
 from personable.kit import Kit
 from personable.notes import HistoryNote, ProfileNote
-from personable.people.redaction import without_marks
+from personable.people.statements import without_marks
 from personable.pipelines.conversation import StatementRanker, Utterance
 from personable.pipelines.rewriting import TURNS
 from personable.pipelines.self_statements import said_of_self

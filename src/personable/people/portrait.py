@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, SupportsFloat, TypeVar
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Similar = Callable[[str, Sequence[str]], Iterable[SupportsFloat]]
 """Similarity (cosine) of a question to each of some texts. It may block: it is called from a worker thread."""
+Ranker = Callable[[str, Sequence[str]], Awaitable[Sequence[float]]]
+"""The same by something that is awaited, such as a model."""
 
 HALF_LIFE_DAYS = 30.0
 """An event counts half as much after this many days: last month still shows, last year is gone."""
@@ -84,6 +86,7 @@ async def portrait(
     question: Question,
     similar: Similar | None = None,
     *,
+    ranker: Ranker | None = None,
     limit_tokens: int = 300,
     remote: bool = False,
     similar_remote: bool = False,
@@ -92,8 +95,8 @@ async def portrait(
     """The portrait of `question.person` for `question`, at most `limit_tokens` long. Raises NotFoundError for an
     unknown person; a question without a person gives an empty portrait.
 
-    Statements that may be used and hold at the moment `at` (None: now) are ranked by `similar`, or without it by their
-    words; what is only proposed counts by its confidence.
+    Statements that may be used and hold at the moment `at` (None: now) are ranked by `ranker`, else by `similar`, or
+    without either by their words; what is only proposed counts by its confidence.
     With `remote`, a model or embedder elsewhere is going to see what the portrait says: statements that may not leave
     stand apart under `withheld`, and there are no interests, turns and clicks, since nobody classified them. With
     `similar_remote`, `similar` itself asks elsewhere: what is withheld is then ranked by its words. Neither counts for
@@ -123,8 +126,8 @@ async def portrait(
         name=person.name,
         dial=dial,
         known=bool(held or found or turns or clicks),
-        statements=await _ranked(question.text, told, similar),
-        withheld=await _ranked(question.text, withheld, None if similar_remote else similar),
+        statements=await _ranked(question.text, told, similar, ranker),
+        withheld=await _ranked(question.text, withheld, *((None, None) if similar_remote else (similar, ranker))),
         interests=[] if shut else found,
         turns=[] if shut else turns,
         clicks=[] if shut else clicks,
@@ -188,11 +191,17 @@ def overlap(question: str, texts: Sequence[str]) -> list[float]:
     return [part / total if total else 0.0 for part, total in zip(shared, totals, strict=True)]
 
 
-async def _ranked(question: str, statements: Sequence[Statement], similar: Similar | None) -> list[Ranked]:
+async def _ranked(
+    question: str, statements: Sequence[Statement], similar: Similar | None, ranker: Ranker | None
+) -> list[Ranked]:
     if not statements:
         return []
     texts = [statement.text for statement in statements]
-    scores = await asyncio.to_thread(similar, question, texts) if similar else overlap(question, texts)
+    scores: Iterable[SupportsFloat]
+    if ranker is not None:
+        scores = await ranker(question, texts)
+    else:
+        scores = await asyncio.to_thread(similar, question, texts) if similar else overlap(question, texts)
     pairs = zip(statements, map(float, scores), strict=True)
     ranked = [Ranked(statement=one, score=min(max(score, 0.0), 1.0) * _trust(one)) for one, score in pairs]
     return sorted(ranked, key=lambda one: -one.score)

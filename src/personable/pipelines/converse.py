@@ -151,7 +151,7 @@ async def _known(
     """The person as the ranker sees them, or, where its model fails or takes too long, as the kit's embedder does."""
     try:
         async with asyncio.timeout_at(budget.deadline(RANKING_SHARE)):
-            return await see_person(kit, meant, crew.board, ranked_by(ranker, said), similar_remote=kit.remote)
+            return await see_person(kit, meant, crew.board, ranked_by(ranker, said), ranker_remote=kit.remote)
     except (ModelError, TimeoutError) as error:
         crew.fail("statement ranking", error)
     return await see_person(kit, meant, crew.board)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from personable.types import Hit, PastTurn, Question
 
 if TYPE_CHECKING:
     from personable.people.events import Turn
-    from personable.people.portrait import Similar
+    from personable.people.portrait import Ranker
 
 
 COPIED = 6
@@ -58,15 +57,13 @@ async def _was_there(kit: Kit, person: str, turn: Turn) -> bool:
     return kit.model.remote and any(cost.model == kit.model.name for cost in asked)
 
 
-def ranked_by(ranker: StatementRanker, said: Utterance) -> Similar:
-    """The ranker as the portrait asks it: from a worker thread, while this event loop goes on. `said` stands for the
-    question."""
-    loop = asyncio.get_running_loop()
+def ranked_by(ranker: StatementRanker, said: Utterance) -> Ranker:
+    """The ranker as the portrait asks it; `said` stands for the question."""
 
-    def similar(question: str, texts: Sequence[str]) -> list[float]:
-        return asyncio.run_coroutine_threadsafe(ranker.scores(said, texts), loop).result()
+    async def scores(question: str, texts: Sequence[str]) -> list[float]:
+        return await ranker.scores(said, texts)
 
-    return similar
+    return scores
 
 
 def asking_part(text: str) -> str:

@@ -11,7 +11,7 @@ from personable.kit import Kit
 from personable.notes import PortraitNote, ProfileNote, WeightsNote
 from personable.people.events import Event, Kept, now
 from personable.people.memory import WeightsChange
-from personable.people.portrait import Ranked, Similar, portrait
+from personable.people.portrait import Ranked, Ranker, portrait
 from personable.people.weights import Weights
 from personable.types import Answer, Question, Used
 
@@ -23,23 +23,22 @@ LONGEST_STATEMENT = 2000
 
 
 async def see_person(
-    kit: Kit, question: Question, board: Board, similar: Similar | None = None, *, similar_remote: bool = False
+    kit: Kit, question: Question, board: Board, ranker: Ranker | None = None, *, ranker_remote: bool = False
 ) -> PortraitNote:
     """The portrait of the question's person, posted, and their ranking weights as they are now where any were set.
 
-    Statements are ranked by `similar` (with `similar_remote` it asks elsewhere), where None by the kit's embedder.
-    Those that may not leave this machine stand apart.
+    Statements are ranked by `ranker` (with `ranker_remote` it asks elsewhere), where None by the kit's embedder. Those
+    that may not leave this machine stand apart.
     """
-    if similar is None and kit.embedder is not None:
-        similar, similar_remote = kit.similar, kit.embedder.remote
     note = PortraitNote(known=False)
     if kit.people is not None and question.person is not None:
         seen = await portrait(
             kit.people,
             question,
-            similar,
+            kit.similar if kit.embedder else None,
+            ranker=ranker,
             remote=kit.remote,
-            similar_remote=similar_remote,
+            similar_remote=ranker_remote or (kit.embedder is not None and kit.embedder.remote),
         )
         note = PortraitNote(
             known=seen.known,

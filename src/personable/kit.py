@@ -130,6 +130,15 @@ class Kit:
         """This kit over a fixed list of passages instead of a collection: every search finds them, in their order."""
         return replace(self, retriever=_Given(list(passages)), reranker=None, store=None)
 
+    async def over(self, collection: str, embedder: Embedder | None) -> Kit:
+        """This kit's models and people over `collection`, which was made with `embedder`. Close its `store` alone.
+
+        Raises what `open_kit` raises about a collection.
+        """
+        kit = replace(self, embedder=embedder, reranker=None, _vectors={}, _beside={}, _embedding=Lock())
+        await asyncio.to_thread(_open_collection, kit, collection)
+        return kit
+
     async def close(self) -> None:
         """Close models, people and collection."""
         for model in {id(m): m for m in (self.model, self.agents_model) if m is not None}.values():

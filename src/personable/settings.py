@@ -79,6 +79,13 @@ class Settings(BaseSettings):
     quote_words: int = Field(40, ge=5, le=400, description="length of a quoted answer")
     answer_words: int = Field(120, ge=10, le=2000, description="length of a written answer")
 
+    server_rate: int = Field(120, ge=1, le=1_000_000, description="requests a minute with one key, in one process")
+    server_body_bytes: int = Field(1_000_000, ge=1_000, description="largest body of a request that uploads nothing")
+    server_upload_bytes: int = Field(100_000_000, ge=1_000, description="largest upload, all its files together")
+    server_origins: tuple[str, ...] = Field((), description="origins of other sites whose pages may call (CORS)")
+    server_login_hours: float = Field(12.0, gt=0, le=8760, description="how long who signed in to the page stays so")
+    server_grace_seconds: int = Field(130, ge=0, le=3600, description="for answers under way when told to stop")
+
 
 def load_settings(**arguments: Any) -> Settings:
     """Settings from arguments, environment and the home's `settings.toml`.

@@ -46,7 +46,7 @@ class RightsContract:
         before = await people.export("bob")
         receipt = await people.erase("ana")
         assert receipt.removed == {
-            "answers": 1, "changes": 1, "events": 1, "people": 1, "sessions": 1, "statements": 1, "turns": 1,
+            "answers": 1, "changes": 1, "events": 1, "keys": 0, "people": 1, "sessions": 1, "statements": 1, "turns": 1,
             "weights": 1,
         }  # fmt: skip
         assert await everything(people) == [before]

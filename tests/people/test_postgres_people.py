@@ -13,6 +13,7 @@ from sqlalchemy import text
 
 from personable.errors import ConfigurationError, DataError
 from personable.people.store import People
+from tests.contracts.keys import KeysContract
 from tests.contracts.people import PeopleContract
 from tests.contracts.rights import RightsContract
 from tests.contracts.statements import StatementsContract
@@ -49,7 +50,7 @@ async def people(server: str) -> AsyncIterator[People]:
         yield opened
 
 
-class TestPostgresPeople(PeopleContract, StatementsContract, RightsContract):
+class TestPostgresPeople(PeopleContract, StatementsContract, RightsContract, KeysContract):
     pass
 
 

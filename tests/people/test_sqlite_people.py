@@ -20,6 +20,7 @@ from sqlalchemy import create_engine, inspect, text
 from personable.errors import ConfigurationError, DataError
 from personable.people import database, schema
 from personable.people.store import People
+from tests.contracts.keys import KeysContract
 from tests.contracts.people import PeopleContract
 from tests.contracts.rights import RightsContract, everything
 from tests.contracts.statements import StatementsContract
@@ -32,7 +33,7 @@ async def people(tmp_path: Path) -> AsyncIterator[People]:
         yield opened
 
 
-class TestSqlitePeople(PeopleContract, StatementsContract, RightsContract):
+class TestSqlitePeople(PeopleContract, StatementsContract, RightsContract, KeysContract):
     pass
 
 

@@ -22,6 +22,7 @@ from personable.cli import (
     people,
     rating,
     recommending,
+    serving,
     statements,
     system,
 )
@@ -47,6 +48,7 @@ for module in (
     statements,
     feedback,
     evaluations,
+    serving,
     system,
 ):
     module.add_to(app)

@@ -31,7 +31,7 @@ from sqlalchemy import (
 
 from personable.people.checks import utc
 
-HEAD = "0002"
+HEAD = "0003"
 """The migration that this code was written for."""
 
 
@@ -199,5 +199,28 @@ runs = Table(
     Column("registered", Moment, nullable=False),
 )
 
+keys = Table(
+    "keys",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("digest", String(64), nullable=False, unique=True),
+    Column("label", String(200), nullable=False),
+    Column("scope", String(8), nullable=False),
+    _person(nullable=True),
+    Column("created", Moment, nullable=False),
+    Column("expires", Moment),
+    Index(None, "person"),
+)
+
+logins = Table(
+    "logins",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("key", String(64), ForeignKey("keys.id", ondelete="CASCADE"), nullable=False),
+    Column("csrf", String(64), nullable=False),
+    Column("expires", Moment, nullable=False),
+    Index(None, "key"),
+)
+
 OWNED = (turns, sessions, events, answers, changes, statements, weights)
-"""Every table that belongs to people, in an order in which rows can be deleted."""
+"""Every table of what is held about people, in an order in which rows can be deleted. Keys are theirs, not of them."""

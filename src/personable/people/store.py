@@ -16,6 +16,7 @@ from personable.people.base import fields, one_of
 from personable.people.checks import checked_id, checked_line, checked_text
 from personable.people.events import Event, Kept, now
 from personable.people.history_store import HistoryStore, event_rows
+from personable.people.key_store import KeyStore
 from personable.people.memory import Memory
 from personable.people.person import Erased, Learned, Person
 from personable.people.run_store import RunStore
@@ -25,7 +26,7 @@ from personable.people.weight_store import WeightStore
 from personable.types import Dial
 
 
-class People(StatementStore, HistoryStore, WeightStore, RunStore, ArchiveStore):
+class People(StatementStore, HistoryStore, WeightStore, RunStore, KeyStore, ArchiveStore):
     """People and what is known about them. Open it, use it from one event loop, close it:
 
         async with await People.open("people.db") as people:
@@ -163,7 +164,7 @@ class People(StatementStore, HistoryStore, WeightStore, RunStore, ArchiveStore):
         removed: dict[str, int] = {}
         async with self._write() as connection:
             await self._known(connection, person, lock=True)
-            for table in schema.OWNED:
+            for table in (*schema.OWNED, schema.keys):
                 removed[table.name] = (await connection.execute(delete(table).where(table.c.person == person))).rowcount
             gone = await connection.execute(delete(schema.people).where(schema.people.c.id == person))
             removed["people"] = gone.rowcount

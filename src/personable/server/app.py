@@ -1,0 +1,72 @@
+"""The app: what stands before every request, and the routers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+from fastapi.middleware.cors import CORSMiddleware
+
+from personable.kit import Kit
+from personable.server.access import Limiter
+from personable.server.engine import Engine
+from personable.server.limits import SizeLimits
+from personable.server.problems import Problem, add_handlers
+from personable.server.routes import answering, system
+
+ROUTERS = (answering.router, system.router)
+
+
+def build_app(kit: Kit) -> FastAPI:
+    """The server's app over a kit without a collection; who opened the kit closes it after the app.
+
+    Raises ConfigurationError for a kit without people.
+    """
+    engine = Engine(kit)
+    assert engine.people is not None
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await engine.close()
+
+    app = FastAPI(
+        title="Personable",
+        version=version("personable"),
+        summary="Answers, conversations, recommendations and certified answers for a particular person.",
+        lifespan=lifespan,
+        docs_url=None,  # their pages would load scripts from another host
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.engine, app.state.limiter = engine, Limiter(kit.settings.server_rate)
+    for router in ROUTERS:
+        app.include_router(router)
+    add_handlers(app)
+    _add_problem_schema(app)
+    settings = kit.settings
+    if settings.server_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(settings.server_origins),
+            allow_methods=["*"],
+            allow_headers=["Authorization", "Content-Type", "X-Request-ID"],
+        )
+    app.add_middleware(SizeLimits, body=settings.server_body_bytes, upload=settings.server_upload_bytes)
+    return app
+
+
+def _add_problem_schema(app: FastAPI) -> None:
+    """Name `Problem` once in the OpenAPI document, where every route's errors point to it."""
+    plain = app.openapi
+
+    def openapi() -> dict[str, object]:
+        made = plain()
+        schema = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+        parts = schema.pop("$defs", {})
+        made["components"].setdefault("schemas", {}).update({**parts, "Problem": schema})
+        return made
+
+    app.openapi = openapi  # type: ignore[method-assign]

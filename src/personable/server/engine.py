@@ -1,0 +1,120 @@
+"""What a server holds open: one kit a collection, over the models, the people and the embedders that they share."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from personable.embed import Embedder
+from personable.errors import ConfigurationError
+from personable.kit import Kit, open_embedder
+from personable.people.receipt import Receipt
+from personable.people.store import People
+from personable.pipelines.shop import Shop, open_shop
+from personable.retrieval.cards import Cards, open_cards
+from personable.retrieval.corpus import choose_collection, list_collections, open_collection
+from personable.settings import Settings
+
+FRESH_SECONDS = 60.0
+"""How long a catalogue or a set of cards is used before it is read again: what others do counts after so long."""
+
+
+@dataclass
+class _Opened:
+    kit: Kit
+    shop: tuple[float, Shop] | None = None
+    cards: tuple[float, Cards] | None = None
+
+
+@dataclass
+class Engine:
+    """Kits by collection. `base` has no collection; who made it closes it, after `close`."""
+
+    base: Kit
+    _opened: dict[str, _Opened] = field(default_factory=dict)
+    _retired: list[Kit] = field(default_factory=list)
+    _embedders: dict[str, Embedder] = field(default_factory=dict)
+    _locks: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
+
+    @property
+    def settings(self) -> Settings:
+        return self.base.settings
+
+    @property
+    def people(self) -> People:
+        """Raises ConfigurationError for a kit that was opened without people."""
+        if self.base.people is None:
+            raise ConfigurationError("a server needs the store of people: open the kit with people=True")
+        return self.base.people
+
+    def collections(self) -> list[str]:
+        """Names of the collections there are, sorted."""
+        return list_collections(self.settings.home)
+
+    async def kit(self, collection: str | None = None) -> Kit:
+        """The kit over a collection (None: `default`, or the only one), searched with the embedder it was made with.
+
+        Raises what `choose_collection` and `open_kit` raise.
+        """
+        return (await self._over(collection)).kit
+
+    async def shop(self, collection: str | None = None) -> tuple[Kit, Shop]:
+        """A collection as a catalogue. Raises what `open_shop` raises."""
+        opened = await self._over(collection)
+        if opened.shop is None or time.monotonic() - opened.shop[0] > FRESH_SECONDS:
+            opened.shop = (time.monotonic(), await open_shop(opened.kit))
+        return opened.kit, opened.shop[1]
+
+    async def cards(self, collection: str | None = None) -> tuple[Kit, Cards]:
+        """A collection as certified cards. Raises what `open_cards` raises."""
+        opened = await self._over(collection)
+        if opened.cards is None or time.monotonic() - opened.cards[0] > FRESH_SECONDS:
+            assert opened.kit.store is not None
+            cards = await asyncio.to_thread(open_cards, opened.kit.store, opened.kit.embedder)
+            opened.cards = (time.monotonic(), cards)
+        return opened.kit, opened.cards[1]
+
+    def release(self, collection: str) -> None:
+        """Open a collection anew when it is next asked for: it was indexed or deleted."""
+        opened = self._opened.pop(collection, None)
+        if opened is not None:
+            self._retired.append(opened.kit)  # an answer under way may still read it
+
+    def forget_texts(self) -> None:
+        """Remember nothing of what was asked and compared so far, in any kit."""
+        for kit in (self.base, *(opened.kit for opened in self._opened.values()), *self._retired):
+            kit.forget_texts()
+
+    async def erase(self, person: str) -> Receipt:
+        """Erase a person everywhere, in the memory of every kit too. Raises what `Kit.erase` raises."""
+        try:
+            return await self.base.erase(person)
+        finally:
+            self.forget_texts()
+
+    async def close(self) -> None:
+        """Let go of every collection."""
+        for kit in (*(opened.kit for opened in self._opened.values()), *self._retired):
+            if kit.store is not None:
+                kit.store.close()
+        self._opened, self._retired = {}, []
+
+    async def _over(self, collection: str | None) -> _Opened:
+        name = choose_collection(self.settings.home, collection)
+        async with self._locks[name]:
+            if name not in self._opened:
+                embedder = await asyncio.to_thread(self._embedder, name)
+                self._opened[name] = _Opened(await self.base.over(name, embedder))
+            return self._opened[name]
+
+    def _embedder(self, collection: str) -> Embedder | None:
+        with open_collection(self.settings.home, collection) as found:
+            named = found.store.manifest.embedder
+        usual = self.base.embedder
+        if not named or (usual is not None and named == usual.name):
+            return usual if named else None
+        if named not in self._embedders:
+            self._embedders[named] = open_embedder(self.settings.model_copy(update={"embedder": named}))
+        return self._embedders[named]

@@ -1,0 +1,61 @@
+"""Bounds on what a request may bring, held before anything reads it."""
+
+from __future__ import annotations
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from personable.server.problems import ProblemError, answer_with, problem_of
+
+HEADER_BYTES = 32_768
+
+
+class SizeLimits:
+    """Refuses large headers (431) and bodies (413): at once where their length is told, else when it is passed.
+
+    `body` and `upload` are in bytes; the latter is for `multipart/form-data`.
+    """
+
+    def __init__(self, app: ASGIApp, *, body: int, upload: int) -> None:
+        self.app, self.body, self.upload = app, body, upload
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADER_BYTES:
+            await _refuse(scope, receive, send, ProblemError(431, f"headers may have {HEADER_BYTES:,} bytes"))
+            return
+        headers = dict(scope["headers"])
+        upload = headers.get(b"content-type", b"").startswith(b"multipart/form-data")
+        most = self.upload if upload else self.body
+        told = headers.get(b"content-length", b"")
+        too_large = ProblemError(413, f"the body of this request may have {most:,} bytes")
+        if told.isdigit() and int(told) > most:
+            await _refuse(scope, receive, send, too_large)
+            return
+        read, started = 0, False
+
+        async def counted() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > most:
+                raise too_large
+            return message
+
+        async def noted(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self.app(scope, counted, noted)
+        except ProblemError as error:
+            if error is not too_large or started:
+                raise
+            await _refuse(scope, receive, send, error)
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, error: ProblemError) -> None:
+    # What was not read cannot be told from a next request: the connection ends.
+    await answer_with(problem_of(error), {"Connection": "close"})(scope, receive, send)

@@ -1,0 +1,1 @@
+"""The REST interface: one thin router for each noun."""

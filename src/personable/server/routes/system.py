@@ -1,0 +1,40 @@
+"""Whether the server lives and is ready. Neither needs a key, and neither tells anything about anybody."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from fastapi import APIRouter
+
+from personable.server.access import TheEngine
+from personable.server.problems import MEDIA_TYPE, TITLES
+from personable.types import Value
+
+router = APIRouter(tags=["system"])
+_NOT_READY: dict[int | str, dict[str, Any]] = {
+    503: {
+        "description": TITLES[503],
+        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+}
+
+
+class Health(Value):
+    """`status` is "ok"; what is not is told as a problem."""
+
+    status: str = "ok"
+
+
+@router.get("/healthz")
+async def healthz() -> Health:
+    """The process answers."""
+    return Health()
+
+
+@router.get("/readyz", responses=_NOT_READY)
+async def readyz(engine: TheEngine) -> Health:
+    """People and collections can be read."""
+    await engine.people.keys()
+    await asyncio.to_thread(engine.collections)
+    return Health()

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from personable import tracing
 from personable.board import Board, Cost, Post
 from personable.errors import ModelOutputError
 from personable.llm.base import LanguageModel, Prompt, Reply
@@ -80,7 +81,8 @@ class Agent(Generic[N]):
         """Ask the desk's model for the note and post it. Raises ModelError where no valid note came."""
         reading = Reading(board, self.reads)
         prompt = desk.prompt(self.name, self.prompt, **self.variables(reading))
-        reply = await desk.model.write(prompt, self.writes, self.max_tokens)
+        with tracing.agent(self.name, "model"):
+            reply = await desk.model.write(prompt, self.writes, self.max_tokens)
         if reply.value is None:
             raise ModelOutputError(f"{reply.model} gave agent {self.name} no {self.writes.__name__}")
         note = self.tidy(reply.value, reading)
@@ -89,7 +91,8 @@ class Agent(Generic[N]):
     async def reckon(self, board: Board) -> Post:
         """Post the note of the numeric stand-in: no model, no cost."""
         reading = Reading(board, self.reads)
-        note = await self.numeric(reading)
+        with tracing.agent(self.name, "numbers"):
+            note = await self.numeric(reading)
         return board.post(self.name, note, score=self.score(note))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from personable import tracing
 from personable.errors import ConfigurationError
 from personable.settings import Settings, make_folder
 from personable.types import Hit, Passage, Where
@@ -57,8 +58,10 @@ class Kit:
         """The `k` best passages, reranked where a reranker is set. Raises ConfigurationError without a collection."""
         if self.retriever is None:
             raise ConfigurationError("no collection to search: personable index PATH makes one")
-        hits = await self.retriever.search(query, k, where)
-        return await self.reranker.rerank(query, hits, k) if self.reranker and hits else hits
+        with tracing.retrieval(k) as span:
+            found = await self.retriever.search(query, k, where)
+            span.set(tracing.hits(len(found)))
+            return await self.reranker.rerank(query, found, k) if self.reranker and found else found
 
     def similar(self, query: str, texts: Sequence[str], by: str = "") -> NDArray[np.float32]:
         """Cosine similarities of `query` to each of `texts`, shape (len(texts),). Vectors of texts are remembered.
@@ -217,11 +220,12 @@ def open_model(
 
 def _one_model(settings: Settings, name: str, made: dict[str, LanguageModel]) -> LanguageModel:
     from personable.llm.making import make_model
+    from personable.llm.traced import TracedModel
 
     kind, _, rest = name.partition(":")
     key = f"{kind}:{Path(rest).expanduser().resolve()}" if kind == "llamacpp" else name
     if key not in made:
-        made[key] = make_model(
+        model = make_model(
             name,
             url=settings.model_url,
             key=settings.model_key.get_secret_value() if settings.model_key else None,
@@ -232,6 +236,7 @@ def _one_model(settings: Settings, name: str, made: dict[str, LanguageModel]) ->
             max_tokens=settings.max_tokens,
             trusted=settings.model_trusted,
         )
+        made[key] = TracedModel(model)
     return made[key]
 
 

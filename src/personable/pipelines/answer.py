@@ -14,6 +14,7 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any
 
+from personable import tracing
 from personable.agent import Agent, Desk
 from personable.board import Board
 from personable.errors import ModelError, UsageError
@@ -55,6 +56,7 @@ LONGEST_QUESTION = 200_000
 """Characters. Longer questions are refused; a model's own limit may be lower and is met by quoting instead."""
 
 
+@tracing.pipeline("answer")
 async def answer(
     kit: Kit,
     question: Question,

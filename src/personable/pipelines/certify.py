@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 from time import monotonic
 
+from personable import tracing
 from personable.agent import Desk
 from personable.board import Board
 from personable.errors import UsageError
@@ -43,6 +44,7 @@ SHOWN_TOKENS = 1500
 """Tokens of a message that the searching agents are shown; of a longer one the questions in it."""
 
 
+@tracing.pipeline("certify")
 async def certify(
     kit: Kit,
     cards: Cards,

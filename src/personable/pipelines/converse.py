@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from time import monotonic
 
+from personable import tracing
 from personable.agent import Desk
 from personable.board import Board
 from personable.errors import ModelError, UsageError
@@ -61,6 +62,7 @@ BEST = 3
 UNSUPPORTED = "nothing that the model wrote is supported by the passages; quoted instead"
 
 
+@tracing.pipeline("converse")
 async def converse(
     kit: Kit,
     question: Question,

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from personable import tracing
 from personable.agent import Agent, Desk, Reading, cost_of
 from personable.board import Board, Cost
 from personable.errors import ModelError, ModelOutputError, ModelTimeoutError
@@ -70,8 +71,9 @@ class Crew:
             variables |= agent.variables(readings[agent.name])
         prompt = desk.prompt("agents", merged, **variables)
         try:
-            async with asyncio.timeout_at(self.deadline):
-                reply = await desk.model.write(prompt, AgentsNote, sum(agent.max_tokens for agent in agents))
+            with tracing.agent("agents", "model"):
+                async with asyncio.timeout_at(self.deadline):
+                    reply = await desk.model.write(prompt, AgentsNote, sum(agent.max_tokens for agent in agents))
         except (ModelError, TimeoutError) as error:
             self.fail("all agents", error)
             for agent in agents:

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 from time import monotonic
 
+from personable import tracing
 from personable.agent import Desk
 from personable.board import Board
 from personable.errors import UsageError
@@ -40,6 +41,7 @@ DEEDS_SHARE = 0.25
 """Part of the context that what the person did and said may take, the latest first."""
 
 
+@tracing.pipeline("recommend")
 async def recommend(
     kit: Kit,
     shop: Shop,

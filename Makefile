@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 DEMO_HOME ?= build/home
-EXTRAS := --extra eval --extra llamacpp --extra multilingual --extra readers
+EXTRAS := --extra eval --extra llamacpp --extra multilingual --extra readers --extra server
 
 .PHONY: demo test quick check models-test constraints clean
 

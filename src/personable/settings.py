@@ -82,7 +82,7 @@ class Settings(BaseSettings):
     server_rate: int = Field(120, ge=1, le=1_000_000, description="requests a minute with one key, in one process")
     server_body_bytes: int = Field(1_000_000, ge=1_000, description="largest body of a request that uploads nothing")
     server_upload_bytes: int = Field(100_000_000, ge=1_000, description="largest upload, all its files together")
-    server_origins: tuple[str, ...] = Field((), description="origins of other sites whose pages may call (CORS)")
+    server_origins: str = Field("", description="other sites whose pages may call (CORS), with commas between")
     server_login_hours: float = Field(12.0, gt=0, le=8760, description="how long who signed in to the page stays so")
     server_grace_seconds: int = Field(130, ge=0, le=3600, description="for answers under way when told to stop")
 

@@ -47,10 +47,10 @@ def build_app(kit: Kit) -> FastAPI:
     add_handlers(app)
     _add_problem_schema(app)
     settings = kit.settings
-    if settings.server_origins:
+    if origins := [one.strip() for one in settings.server_origins.split(",") if one.strip()]:
         app.add_middleware(
             CORSMiddleware,
-            allow_origins=list(settings.server_origins),
+            allow_origins=origins,
             allow_methods=["*"],
             allow_headers=["Authorization", "Content-Type", "X-Request-ID"],
         )

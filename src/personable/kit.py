@@ -241,10 +241,14 @@ def _one_model(settings: Settings, name: str, made: dict[str, LanguageModel]) ->
 
 
 async def open_people(settings: Settings) -> People:
-    """The store of people in the settings' home, made if need be. Raises ConfigurationError and DataError."""
+    """The store of people at `people_url`, or in the settings' home, made if need be.
+
+    Raises ConfigurationError, DataError, and MissingExtraError for PostgreSQL without its driver.
+    """
     from personable.people.store import People
 
-    return await People.open(make_folder(settings.home) / "people.db")
+    home = make_folder(settings.home)
+    return await People.open(settings.people_url.get_secret_value() if settings.people_url else home / "people.db")
 
 
 def _open_collection(kit: Kit, name: str) -> None:

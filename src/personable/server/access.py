@@ -43,7 +43,7 @@ class Caller:
         """
         own = self.key.person
         if own is not None and person not in (None, own):
-            raise ProblemError(403, "this key reaches its own person alone; leave `person` out, or use a builder's key")
+            raise ProblemError(403, "this key reaches its own person alone; name nobody, or use a builder's key")
         return own if own is not None else person
 
 

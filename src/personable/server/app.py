@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from personable.kit import Kit
+from personable.server import openai
 from personable.server.access import Limiter
 from personable.server.engine import Engine
 from personable.server.limits import SizeLimits
@@ -19,7 +20,7 @@ from personable.server.problems import Problem, add_handlers
 from personable.server.routes import answering, system
 from personable.server.watch import Watch
 
-ROUTERS = (answering.router, system.router)
+ROUTERS = (answering.router, openai.router, system.router)
 
 
 def build_app(kit: Kit) -> FastAPI:

@@ -14,7 +14,7 @@ from personable.people.receipt import Receipt
 from personable.people.store import People
 from personable.pipelines.shop import Shop, open_shop
 from personable.retrieval.cards import Cards, open_cards
-from personable.retrieval.corpus import choose_collection, list_collections, open_collection
+from personable.retrieval.corpus import Kind, choose_collection, collection_kind, list_collections, open_collection
 from personable.settings import Settings
 
 FRESH_SECONDS = 60.0
@@ -52,6 +52,10 @@ class Engine:
     def collections(self) -> list[str]:
         """Names of the collections there are, sorted."""
         return list_collections(self.settings.home)
+
+    async def kind(self, collection: str) -> Kind:
+        """What a collection holds. Raises what `collection_kind` raises."""
+        return await asyncio.to_thread(collection_kind, self.settings.home, collection)
 
     async def kit(self, collection: str | None = None) -> Kit:
         """The kit over a collection (None: `default`, or the only one), searched with the embedder it was made with.

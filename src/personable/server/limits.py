@@ -58,4 +58,4 @@ class SizeLimits:
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, error: ProblemError) -> None:
     # What was not read cannot be told from a next request: the connection ends.
-    await answer_with(problem_of(error), {"Connection": "close"})(scope, receive, send)
+    await answer_with(problem_of(error), {"Connection": "close"}, path=scope["path"])(scope, receive, send)

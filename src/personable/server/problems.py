@@ -1,4 +1,7 @@
-"""What goes wrong, as problem details (RFC 9457): what happened, with what, and what to do; never a stack or a key."""
+"""What goes wrong, as problem details (RFC 9457): what happened, with what, and what to do; never a stack or a key.
+
+Paths of the OpenAI-compatible interface tell the same in the form of that interface.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from personable import errors
+from personable.server.openai_forms import OPENAI_PATHS, openai_error
 
 LOGGER = logging.getLogger("personable.server")
 MEDIA_TYPE = "application/problem+json"
@@ -67,10 +71,14 @@ class Problem(BaseModel):
 
 
 class ProblemError(FastAPIHTTPException):
-    """Raise it where the server itself finds a problem; an HTTPException, which body readers let through."""
+    """Raise it where the server itself finds a problem; an HTTPException, which body readers let through.
 
-    def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None) -> None:
+    `where` names the part of the request that is wrong, such as `body.model`.
+    """
+
+    def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None, *, where: str = "") -> None:
         super().__init__(status, detail, headers)
+        self.where = where
 
 
 class ClientGoneError(ProblemError):
@@ -90,7 +98,8 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
 def problem_of(error: Exception) -> Problem:
     """The problem that an error is. What was not raised on purpose tells nothing but that it happened."""
     if isinstance(error, HTTPException):
-        return _problem(error.status_code, str(error.detail))
+        problem, where = _problem(error.status_code, str(error.detail)), getattr(error, "where", "")
+        return problem.model_copy(update={"errors": [Fault(where=where, what=problem.detail)]}) if where else problem
     for kind, status in STATUSES:
         if isinstance(error, kind):
             return _problem(status, str(error))
@@ -98,10 +107,18 @@ def problem_of(error: Exception) -> Problem:
     return _problem(500, "something failed that should not have; the server's log says where")
 
 
-def answer_with(problem: Problem, headers: dict[str, str] | None = None) -> JSONResponse:
-    """A problem as a response."""
+def answer_with(problem: Problem, headers: dict[str, str] | None = None, *, path: str = "") -> JSONResponse:
+    """A problem as a response, in the form that the request's path speaks."""
+    if path.startswith(OPENAI_PATHS):
+        status, body = openai_error_of(problem)
+        return JSONResponse(body, status, headers=headers)
     shown = problem.model_dump(exclude_defaults=True) | {"type": problem.type}
     return JSONResponse(shown, problem.status, headers=headers, media_type=MEDIA_TYPE)
+
+
+def openai_error_of(problem: Problem) -> tuple[int, dict[str, Any]]:
+    """Status and body of a problem in the form of the OpenAI interface."""
+    return openai_error(problem.status, problem.detail, problem.errors[0].where if problem.errors else "")
 
 
 def add_handlers(app: FastAPI) -> None:
@@ -111,17 +128,18 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _on_invalid)
 
 
-async def _on_error(_: Request, error: Exception) -> Response:
+async def _on_error(request: Request, error: Exception) -> Response:
     headers = dict(error.headers or {}) if isinstance(error, HTTPException) else None
-    return answer_with(problem_of(error), headers)
+    return answer_with(problem_of(error), headers, path=request.url.path)
 
 
-async def _on_invalid(_: Request, error: Exception) -> Response:
+async def _on_invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     # What was sent is not repeated: it may be long, or no Unicode.
     faults = [Fault(where=".".join(map(str, one["loc"])), what=one["msg"]) for one in error.errors()]
     said = "; ".join(f"{fault.where}: {fault.what}" for fault in faults[:3])
-    return answer_with(_problem(422, said).model_copy(update={"errors": faults}))
+    problem = _problem(422, said).model_copy(update={"errors": faults})
+    return answer_with(problem, path=request.url.path)
 
 
 def _problem(status: int, detail: str) -> Problem:

@@ -10,18 +10,25 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from fastapi import Request
 from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 from pydantic import BaseModel
 
 from personable.board import Board, Post, Text
-from personable.server.problems import ClientGoneError, problem_of
+from personable.server.problems import ClientGoneError, Problem, problem_of
 
 T = TypeVar("T")
 HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
 PING_SECONDS = 15.0
+
+
+class Ended(NamedTuple):
+    """How work ended: its result, or the problem that it met."""
+
+    result: Any
+    problem: Problem | None = None
 
 
 async def attended(request: Request, work: Coroutine[Any, Any, T]) -> T:
@@ -63,29 +70,44 @@ async def told(board: Board, task: asyncio.Task[Any]) -> AsyncIterator[Post | Te
         await _stop(coming)
 
 
-async def _events(board: Board, work: Coroutine[Any, Any, BaseModel]) -> AsyncGenerator[bytes]:
+async def followed(board: Board, work: Coroutine[Any, Any, Any]) -> AsyncGenerator[Post | Text | Ended | None]:
+    """What `told` tells of `work`, and at last how it ended. It stops with who follows."""
     task = asyncio.create_task(work)
     try:
         async with contextlib.aclosing(told(board, task)) as events:  # type: ignore[type-var]
             async for event in events:
-                yield _encoded(event)
+                yield event
         await asyncio.wait({task})
-        yield format_sse_event(event="final", data_str=_final(task))
+        yield _ended(task)
     finally:
         await _stop(task)
 
 
-def _final(task: asyncio.Task[BaseModel]) -> str:
+async def _events(board: Board, work: Coroutine[Any, Any, BaseModel]) -> AsyncGenerator[bytes]:
+    async with contextlib.aclosing(followed(board, work)) as story:
+        async for event in story:
+            yield _encoded(event)
+
+
+def _ended(task: asyncio.Task[Any]) -> Ended:
     error = asyncio.CancelledError() if task.cancelled() else task.exception()
     if error is None:
-        return f'{{"result": {task.result().model_dump_json()}}}'
-    problem = problem_of(error if isinstance(error, Exception) else RuntimeError("stopped"))
+        return Ended(task.result())
+    return Ended(None, problem_of(error if isinstance(error, Exception) else RuntimeError("stopped")))
+
+
+def _final(ended: Ended) -> str:
+    problem = ended.problem
+    if problem is None:
+        return f'{{"result": {ended.result.model_dump_json()}}}'
     return json.dumps({"problem": problem.model_dump(exclude_defaults=True) | {"type": problem.type}})
 
 
-def _encoded(event: Post | Text | None) -> bytes:
+def _encoded(event: Post | Text | Ended | None) -> bytes:
     if event is None:
         return KEEPALIVE_COMMENT
+    if isinstance(event, Ended):
+        return format_sse_event(event="final", data_str=_final(event))
     if isinstance(event, Post):
         return format_sse_event(event="post", id=str(event.id), data_str=event.model_dump_json())
     return format_sse_event(event="text", data_str=event.model_dump_json())

@@ -44,6 +44,19 @@ def test_a_certified_answer_shows_its_sources_with_what_was_approved(home: Path)
     assert "sha256" in done.output
 
 
+def test_an_empty_publisher_leaves_no_comma(tmp_path: Path) -> None:
+    (tmp_path / "gout.md").write_text("# Gout\n\nGout is a form of arthritis.\n", encoding="utf-8")
+    (tmp_path / "m.toml").write_text(
+        'name = "n"\napprover = "Dr Example"\nmedical = false\n'
+        '[[documents]]\npath = "gout.md"\nversion = "1"\napproved = 2026-01-15\n',
+        encoding="utf-8",
+    )
+    made = ["index", str(tmp_path / "m.toml"), "--certified", "--into", "c", "--embedder", "hash:64"]
+    assert RUN.invoke(app, [*made, "--home", str(tmp_path / "h")]).exit_code == 0
+    done = RUN.invoke(app, ["certify", "What is gout?", "--home", str(tmp_path / "h")])
+    assert "\n    version 1, approved 2026-01-15 by Dr Example; sha256" in done.output
+
+
 def test_json_holds_the_certification_and_the_board(home: Path) -> None:
     given = [
         "certify",
@@ -61,6 +74,34 @@ def test_json_holds_the_certification_and_the_board(home: Path) -> None:
     assert found["certification"]["method"] == "cot"
     assert found["answer"]["text"].startswith("You asked about Appendicitis.")
     assert {"hydoc", "pragmatics", "certified", "guard"} <= {post["content"]["kind"] for post in found["board"]}
+
+
+@pytest.mark.parametrize("json_too", [[], ["--json"]])
+@pytest.mark.parametrize("broken", ["altered original", "unknown person", "damaged words"])
+def test_no_fault_hides_an_emergency_text(home: Path, broken: str, json_too: list[str]) -> None:
+    asked = "I have chest pain. What is Appendicitis?"
+    given = ["certify", asked, "--in", "cards", "--home", str(home), *json_too]
+    folder = home / "collections/cards"
+    if broken == "altered original":
+        for stored in (folder / "originals").iterdir():
+            stored.write_bytes(stored.read_bytes().replace(b"ppendi", b"ppenda"))
+    elif broken == "unknown person":
+        given += ["--person", "nobody"]
+    else:
+        (folder / "words.json").write_text("{", encoding="utf-8")
+    done = RUN.invoke(app, given)
+    assert done.exit_code == 0, done.exception
+    text = "This may be an emergency. Call your local emergency number now."
+    if json_too:
+        found = json.loads(done.output)
+        assert found["answer"]["text"] == found["certification"]["emergency"] == text
+        assert len(found["answer"]["degraded"]) == 1
+    else:
+        assert done.output.startswith(text)
+        assert done.output.count(text) == 1
+        assert "note: answer: " in done.output
+    calm = RUN.invoke(app, ["certify", "What is Appendicitis?", *given[2:]])
+    assert isinstance(calm.exception, DataError), "without an emergency the fault is an error"
 
 
 @pytest.mark.parametrize(

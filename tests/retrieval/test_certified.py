@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import pytest
 
 from personable.demo import certified
 from personable.embed import make_embedder
-from personable.errors import DataError, NotFoundError
+from personable.errors import DataError, ModelError, NotFoundError
 from personable.retrieval.cards import Cards, open_cards
 from personable.retrieval.certified import read_approval, stored_approval
 from personable.retrieval.certifying import SEGMENT, TITLE, WHOLE, certify_documents
@@ -30,6 +32,10 @@ def card(id: str, answer: str = "Gout is a form of arthritis.", **more: Any) -> 
     return json.dumps(
         {"id": id, "question": f"What is {id} ?", "answer": answer, "focus": id, "qtype": "information", **more}
     )
+
+
+def sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def write(folder: Path, lines: list[str], head: str = HEAD + EMERGENCY, more: str = "") -> Path:
@@ -149,6 +155,21 @@ def test_a_medical_collection_without_emergency_text_is_refused(tmp_path: Path) 
     assert index(tmp_path, write(tmp_path, [card("gout")], head=HEAD + "medical = false\n")).added == 1
 
 
+@pytest.mark.parametrize(("phrases", "text"), [('["chest pain", " "]', "Call."), ('["…"]', "Call."), ('["x"]', "  ")])
+def test_a_blank_phrase_or_emergency_text_is_refused(tmp_path: Path, phrases: str, text: str) -> None:
+    head = f'{HEAD}[[emergency]]\nphrases = {phrases}\ntext = "{text}"\n'
+    with pytest.raises(DataError, match=r"emergency\.0\.(phrases|text)"):
+        read_approval(write(tmp_path, [card("gout")], head=head))
+
+
+def test_all_emergencies_are_told_and_each_text_once(tmp_path: Path) -> None:
+    more = '[[emergency]]\nphrases = ["{}"]\ntext = "{}"\n'
+    head = HEAD + EMERGENCY + more.format("stroke", "Call for help now.") + more.format("suicidal", "Talk to somebody.")
+    manifest = read_approval(write(tmp_path, [card("gout")], head=head))
+    asked = "I am suicidal after a stroke and have chest pain"
+    assert manifest.alarm(asked) == "Call for help now.\n\nTalk to somebody."
+
+
 @pytest.mark.parametrize(
     ("question", "alarmed"),
     [("I have chest pains since noon", True), ("CHEST-PAIN?", True), ("my chest is fine, no pain", False), ("", False)],
@@ -172,10 +193,131 @@ def test_documents_leave_with_their_manifest_and_when_their_approval_ends(tmp_pa
     index(tmp_path, write(tmp_path, [card("gout"), card("asthma")]))
     report = index(tmp_path, write(tmp_path, [card("gout")]))
     assert (report.unchanged + report.replaced, report.removed) == (1, 1)
-    with pytest.raises(DataError, match="its approval ended on 2026-02-01"):
-        index(tmp_path, write(tmp_path, [card("gout")], more="expires = 2026-02-01\n"))
     index(tmp_path, write(tmp_path, [card("gout")], more="expires = 2026-07-01\n"))
     assert opened(tmp_path).valid(["gout"]) == [], "today its approval has ended"
+
+
+def test_where_every_approval_ended_all_documents_leave_and_are_named(tmp_path: Path) -> None:
+    index(tmp_path, write(tmp_path, [card("gout"), card("asthma")]))
+    report = index(tmp_path, write(tmp_path, [card("gout"), card("asthma")], more="expires = 2026-02-01\n"))
+    assert report.removed == 2
+    assert [(one.source, one.error) for one in report.failed] == [("cards.jsonl", "its approval ended on 2026-02-01")]
+    cards = opened(tmp_path)
+    assert (cards.store.documents(), list(cards.vault.folder.iterdir())) == ({}, [])
+    with pytest.raises(DataError, match="its approval ended on 2026-02-01"):
+        index(tmp_path / "new", write(tmp_path, [card("gout")], more="expires = 2026-02-01\n"))
+
+
+def test_what_is_not_approved_any_more_leaves_also_where_the_rest_cannot_be_embedded(tmp_path: Path) -> None:
+    class Failing:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(EMBEDDER, name)
+
+        def passages(self, texts: list[str]) -> Any:
+            if texts:
+                raise ModelError("the embedder is gone")
+            return EMBEDDER.passages(texts)
+
+    index(tmp_path, write(tmp_path, [card("gout"), card("asthma")]))
+    manifest = write(tmp_path, [card("gout"), card("new")])
+    with (
+        open_collection(tmp_path, "c", embedder=Failing(), create=True) as collection,
+        pytest.raises(ModelError, match="is gone"),
+    ):
+        certify_documents(collection.store, manifest, IndexOptions(), date(2026, 6, 1))
+    assert list(opened(tmp_path).store.documents()) == ["gout"]
+
+
+def test_an_approval_in_the_future_is_refused_and_named(tmp_path: Path) -> None:
+    manifest = write(tmp_path, [card("gout")])
+    manifest.write_text(manifest.read_text("utf-8").replace("2026-01-15", "2026-06-02"), encoding="utf-8")
+    with pytest.raises(DataError, match=r"cards\.jsonl: its approval lies in the future: 2026-06-02"):
+        index(tmp_path, manifest)
+
+
+FIELDS = {
+    "title": "title = 'What is rheuma ?'",
+    "source": "source = 'https://example.com'",
+    "focus": "meta = json_set(meta, '$.focus', 'rheuma')",
+    "publisher": "meta = json_set(meta, '$.publisher', 'Nobody')",
+    "version": "meta = json_set(meta, '$.version', '2')",
+    "approver": "meta = json_set(meta, '$.approver', 'Dr Nobody')",
+    "approved": "meta = json_set(meta, '$.approved', '2020-01-01')",
+    "expires": "meta = json_set(meta, '$.expires', 'never')",
+    "sha256": "meta = json_set(meta, '$.sha256', 'abc')",
+    "kind": "meta = json_remove(meta, '$.kind')",
+}
+
+
+def alter(home: Path, change: str, where: str = "id = 'gout'") -> None:
+    with closing(sqlite3.connect(home / "collections/c/passages.sqlite")) as database:
+        assert database.execute(f"UPDATE passage SET {change} WHERE {where}").rowcount > 0
+        database.commit()
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_an_altered_field_is_refused_and_named_and_indexing_again_mends_it(tmp_path: Path, field: str) -> None:
+    manifest = write(tmp_path, [card("gout")])
+    index(tmp_path, manifest)
+    alter(tmp_path, FIELDS[field])
+    cards = opened(tmp_path)
+    gout = cards.store.passage("gout")
+    assert cards.evidence(cards.lay.read("gout"), [gout])[0].passage == gout, "it is found"
+    with pytest.raises(DataError, match=f"'gout' was altered: its {field} differs"):
+        cards.verified(gout, gout)
+    assert index(tmp_path, manifest).replaced == 1
+    cards = opened(tmp_path)
+    assert cards.verified(*cards.valid(["gout"]) * 2).title == "What is gout ?"
+
+
+def test_bytes_and_their_digest_altered_together_are_refused(tmp_path: Path) -> None:
+    index(tmp_path, write(tmp_path, [card("gout")]))
+    (stored,) = Vault(tmp_path / "collections/c").folder.iterdir()
+    raw = stored.read_bytes().replace(b"arthritis", b"arthrosis")
+    stored.write_bytes(raw)
+    alter(
+        tmp_path,
+        f"text = replace(text, 'arthritis', 'arthrosis'), meta = json_set(meta, '$.sha256', '{sha(raw[:-1])}')",
+    )
+    cards = opened(tmp_path)
+    (gout,) = cards.valid(["gout"])
+    with pytest.raises(DataError, match="its sha256, text differ"):
+        cards.verified(gout, gout)
+
+
+def test_an_altered_segment_is_refused(tmp_path: Path) -> None:
+    pages = "\n\n".join(f"Paragraph {n} says that rest and water help in week {n}." for n in range(60))
+    index(tmp_path, write(tmp_path, [card("long", pages)]))
+    alter(tmp_path, "title = 'Approved for children'", "id = 'long#1'")
+    cards = opened(tmp_path)
+    (long,) = cards.valid(["long"])
+    with pytest.raises(DataError, match="'long' was altered: a part of it differs"):
+        cards.verified(cards.parts(long, "Paragraph 3", 1)[0], long)
+
+
+def test_an_altered_original_is_written_again_from_the_approved_file(tmp_path: Path) -> None:
+    manifest = write(tmp_path, [card("gout")])
+    index(tmp_path, manifest)
+    (stored,) = Vault(tmp_path / "collections/c").folder.iterdir()
+    stored.write_bytes(stored.read_bytes().replace(b"arthritis", b"arthrosis"))
+    assert index(tmp_path, manifest).unchanged == 1
+    cards = opened(tmp_path)
+    (gout,) = cards.valid(["gout"])
+    assert cards.verified(gout, gout) == gout
+
+
+def test_a_collection_of_an_earlier_version_asks_to_be_indexed_again(tmp_path: Path) -> None:
+    manifest = write(tmp_path, [card("gout")])
+    index(tmp_path, manifest)
+    with closing(sqlite3.connect(tmp_path / "collections/c/passages.sqlite")) as database:
+        database.execute("UPDATE document SET digest = ?", ("0" * 64,))
+        database.commit()
+    cards = opened(tmp_path)
+    (gout,) = cards.valid(["gout"])
+    with pytest.raises(DataError, match=r"by an earlier version.*index the collection again"):
+        cards.verified(gout, gout)
+    assert index(tmp_path, manifest).replaced == 1
+    assert opened(tmp_path).verified(gout, gout) == gout
 
 
 def test_other_collections_and_certified_ones_do_not_mix(tmp_path: Path) -> None:

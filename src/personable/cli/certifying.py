@@ -13,6 +13,8 @@ from personable.cli.answers import Person
 from personable.cli.options import Collection, Embedder, Home, Json, Model, ModelUrl, print_json, run, settings
 
 if TYPE_CHECKING:
+    from personable.board import Board
+    from personable.errors import PersonableError
     from personable.pipelines.certified_finding import Method
     from personable.settings import Settings
     from personable.types import CertifiedAnswer, Question
@@ -64,26 +66,17 @@ async def _certify(
     json: bool,
 ) -> None:
     from personable.board import Board
-    from personable.cli.showing import show_trace, watch
-    from personable.kit import open_kit
-    from personable.pipelines.certify import certify as work
-    from personable.retrieval.cards import open_cards
-    from personable.retrieval.corpus import choose_collection, open_collection
+    from personable.cli.showing import console, show_trace, styled
+    from personable.errors import PersonableError
+    from personable.retrieval.corpus import choose_collection
 
-    name = choose_collection(conf.home, collection)
-    if not named_embedder:  # each collection is searched with what it was made with
-        with open_collection(conf.home, name) as found:
-            conf = conf.model_copy(update={"embedder": found.store.manifest.embedder or conf.embedder})
-    board = Board()
-    async with await open_kit(conf, name) as kit:
-        assert kit.store is not None
-        cards = open_cards(kit.store, kit.embedder)
-        watching = asyncio.create_task(watch(board.subscribe())) if not json else None
-        try:
-            result = await work(kit, cards, asked, method=method, board=board, strict=strict)
-        finally:
-            if watching is not None:
-                await watching
+    name, board = choose_collection(conf.home, collection), Board()
+    try:
+        result = await _answered(conf, asked, name, method, board, named_embedder, strict=strict, quiet=json)
+    except PersonableError as error:
+        result = _emergency(conf.home / "collections" / name, asked, method, board, error)
+        if not json:
+            console().print(styled(result.answer.text), soft_wrap=True)
     if json:
         posts = [post.model_dump(mode="json") for post in board.all()]
         print_json(result.model_dump(mode="json") | ({"board": posts} if trace else {}))
@@ -91,6 +84,54 @@ async def _certify(
     _show(result)
     if trace:
         show_trace(board)
+
+
+async def _answered(
+    conf: Settings,
+    asked: Question,
+    name: str,
+    method: Method,
+    board: Board,
+    named_embedder: bool,
+    *,
+    strict: bool,
+    quiet: bool,
+) -> CertifiedAnswer:
+    """The answer out of the collection `name`, shown as it comes unless `quiet`."""
+    from personable.cli.showing import watch
+    from personable.kit import open_kit
+    from personable.pipelines.certify import certify as work
+    from personable.retrieval.cards import open_cards
+    from personable.retrieval.corpus import open_collection
+
+    if not named_embedder:  # each collection is searched with what it was made with
+        with open_collection(conf.home, name) as found:
+            conf = conf.model_copy(update={"embedder": found.store.manifest.embedder or conf.embedder})
+    async with await open_kit(conf, name) as kit:
+        assert kit.store is not None
+        cards = open_cards(kit.store, kit.embedder)
+        watching = asyncio.create_task(watch(board.subscribe())) if not quiet else None
+        try:
+            return await work(kit, cards, asked, method=method, board=board, strict=strict)
+        finally:
+            if watching is not None:
+                await watching
+
+
+def _emergency(folder: Path, asked: Question, method: Method, board: Board, error: PersonableError) -> CertifiedAnswer:
+    """The approved emergency text where the collection in `folder` could not even be opened. Raises `error` where the
+    question holds no emergency phrase, or the manifest cannot be trusted either."""
+    from personable.errors import DataError
+    from personable.pipelines.certify import emergency_alone
+    from personable.retrieval.certified import stored_approval
+
+    try:
+        alarm = stored_approval(folder).alarm(asked.text)
+    except DataError:
+        raise error from None
+    if not alarm:
+        raise error
+    return emergency_alone(asked, alarm, method, board, error)
 
 
 def _show(result: CertifiedAnswer) -> None:
@@ -101,7 +142,8 @@ def _show(result: CertifiedAnswer) -> None:
     for one in result.certification.sources:
         named = assembled((f"[{one.number}] ", "bold"), one.title, (f"  {one.url or one.document}", "dim"))
         screen.print(named, soft_wrap=True)
-        approved = f"{one.publisher}, version {one.version}, approved {one.approved} by {one.approver}"
+        publisher = f"{one.publisher}, " if one.publisher else ""
+        approved = f"{publisher}version {one.version}, approved {one.approved} by {one.approver}"
         screen.print(styled(f"    {approved}; sha256 {one.sha256[:16]}…", "dim"), soft_wrap=True)
     for what in result.answer.degraded:
         screen.print(styled(f"note: {what}", "yellow"), soft_wrap=True)

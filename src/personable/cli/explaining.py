@@ -19,7 +19,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def why(
-    answer: Annotated[str, typer.Argument(help="Its id, as `ask` prints it.")],
+    answer: Annotated[str, typer.Argument(help="Its id, as `ask`, `chat` and `certify` print it.")],
     without: Annotated[str | None, typer.Option(help="Only: what if this statement (its id) were not known?")] = None,
     json: Json = False,
     home: Home = None,

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from personable.board import Board
 from personable.kit import Kit
-from personable.notes import HydocNote, PortraitNote
+from personable.notes import DecisionNote, HydocNote, PortraitNote
 from personable.pipelines.certify_agents import FEEDBACK, PRAGMATICS, hydoc_agent
 from personable.pipelines.crew import Crew
 from personable.pipelines.finding import listed
@@ -80,12 +80,17 @@ async def find_certified(
     kit: Kit, cards: Cards, asked: Asked, hydoc: str, method: Method, said: Sequence[Used], board: Board
 ) -> list[Hit]:
     """Whole documents, best first. The published methods rank by the cosine of the HyDoc alone; the default by all the
-    evidence. Both read the first `RERANKED` again where a reranker is set."""
+    evidence. Both read the first `RERANKED` again where a reranker is set. Documents whose approval ended are left out;
+    the board names those that would have been looked at."""
     if method == "default":
         weights = FITTED if not hydoc else Weights(values=FITTED.values | {"hydoc": HYDOC_WEIGHT})
         hits = ranked(await asyncio.to_thread(cards.candidates, asked, hydoc, [one.text for one in said]), weights)
     else:
         hits = await asyncio.to_thread(by_hydoc, cards, asked, hydoc)
+    for late in [hit for hit in hits[:LOOKED] if cards.ended(hit.passage)]:
+        why = f"the approval of {late.passage.document!r} ended on {late.passage.meta['expires']}"
+        board.post("certify", DecisionNote(about="documents", choice="left out", why=why))
+    hits = [hit for hit in hits if not cards.ended(hit.passage)]
     if kit.reranker is not None and hits:
         hits = await kit.reranker.rerank(asked.focus, hits[:RERANKED], RERANKED)
     board.post("retriever", listed("candidates", asked.focus, hits[:RERANKED]))
@@ -113,7 +118,7 @@ def said_of(kit: Kit, person: PortraitNote) -> list[Used]:
 def by_hydoc(cards: Cards, asked: Asked, hydoc: str) -> list[Hit]:
     """The documents nearest to a hypothetical one (by words without an embedder)."""
     scores = cards.nearest(hydoc, BODY, RERANKED * 4) or cards.wordiest(hydoc, BODY, RERANKED * 4)
-    hits = cards.evidence(asked, cards.valid(list(scores)[:RERANKED]))
+    hits = cards.evidence(asked, [cards.store.passage(id) for id in list(scores)[:RERANKED]])
     return [hit.model_copy(update={"score": scores[hit.passage.document]}) for hit in hits]
 
 

@@ -10,7 +10,7 @@ from personable.agent import Desk
 from personable.certified_guard import CertifiedGuard
 from personable.errors import ModelError
 from personable.kit import Kit
-from personable.notes import GuardNote, PortraitNote, ReplyNote
+from personable.notes import GuardNote, ReplyNote
 from personable.pipelines.crew import Crew
 from personable.pipelines.replying import NOT_FOUND, Writer, write_reply
 from personable.prompts import fit, render
@@ -20,6 +20,29 @@ from personable.types import Passage
 PROMPT_TOKENS = 700
 """Tokens of the context that are kept for rules and instruction."""
 _LIST_MARK = re.compile(r"^\s*(?:[-*•‣·]|#{1,6})\s+")
+_PARTED = re.compile(r"[.!?;:\n…。]")
+_COUNTED = re.compile(
+    r"\d[\d.,/]*\s*[-–]?\s*(?:[^\W\d_]|[%°µ])"
+    r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|half|double|hundred|due|tre|quattro|cinque|sei|sette|otto|"
+    r"nove|dieci|mezz[ao]|doppi[ao]|cento)\s+[^\W\d_]"
+    r"|\b(?:once|twice|daily|hourly|weekly|times|volte|al giorno|every|each|ogni)\b"
+    r"|\b(?:tablet|pill|capsule|drop|puff|spoon|dose|unit|compress|pillol|capsul|gocc|dosi|cucchiai|unità)",
+    re.IGNORECASE,
+)
+_TOLD = "|".join(
+    """
+    please always never sempre mai take stop use drink eat give apply avoid call go start keep try increase reduce
+    double skip inject swallow put ask see get wait ignore tell say bere dia dai applica applichi faccia fai vada vai
+    mangi mangia (?:prend|smett|bev|riduc|interromp|sospend|assum)(?:a|i|ete|ere)
+    (?:us|evit|chiam|aument|aspett|ignor)(?:a|i|ate|are)
+    """.split()
+)
+_ORDER = re.compile(
+    r"\b(?:should|must|ought|shall|need(?:s|ed)? to|have to|has to|dev[eio]\w*|dovre\w+|bisogna|occorre)\b"
+    r"|(?<!\bi )\b(?:don['’]?t|do not)\b"
+    rf"|(?:^|[,(\"“”«—–]|\b(?:to|then|so|just|non|poi))\s*(?:{_TOLD})\b",
+    re.IGNORECASE,
+)
 _FRAMES = {
     "en": {
         "plain": "You asked about {about}",
@@ -51,10 +74,20 @@ def frame(language: str, about: str, evaluative: bool, statement: str = "") -> s
     return f"{framed}{said}."
 
 
+def restates(statement: str) -> bool:
+    """Whether a statement may stand in the framing sentence, where a reader could take it for advice.
+
+    It is one sentence, without a number of anything ("20 mg", "two tablets", "twice a day") and without an order ("take
+    …", "you should …"). "I am in week 30" may stand there. This errs on the side of no.
+    """
+    return not (_PARTED.search(statement.rstrip(" .!\n")) or _COUNTED.search(statement) or _ORDER.search(statement))
+
+
 async def choose(
-    kit: Kit, crew: Crew, parts: Sequence[Passage], question: str, person: PortraitNote, language: str
+    kit: Kit, crew: Crew, parts: Sequence[Passage], question: str, said: Sequence[str], language: str
 ) -> Writer | None:
-    """The sentences that the model chose and the guard let pass; None where none is left, or no model is there."""
+    """The sentences that the model chose and the guard let pass; None where none is left, or no model is there. The
+    model is shown what the person `said`."""
     model = kit.model
     if model is None or crew.desk is None:
         return None
@@ -62,11 +95,10 @@ async def choose(
     room = kit.settings.model_context - kit.settings.max_tokens - PROMPT_TOKENS - tokens(question)
     texts = fit([part.text for part in parts], max(room, 0))
     shown = [{"title": part.title, "text": text} for part, text in zip(parts, texts, strict=True)]
-    said = [one.text for one in person.statements[:3]]
     desk = Desk(
         model,
         render("certify/system", not_found=NOT_FOUND),
-        render("certify/shared", passages=shown, statements=said, question=question),
+        render("certify/shared", passages=shown, statements=list(said), question=question),
     )
     prompt = desk.prompt("certified reply", "certify/reply", max_words=kit.settings.answer_words)
     try:

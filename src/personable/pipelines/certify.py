@@ -15,9 +15,9 @@ from time import monotonic
 from personable import tracing
 from personable.agent import Desk
 from personable.board import Board
-from personable.errors import UsageError
+from personable.errors import PersonableError, UsageError
 from personable.kit import Kit
-from personable.notes import AnswerNote, CertifiedNote, PortraitNote, PragmaticsNote, QuestionNote
+from personable.notes import AnswerNote, CertifiedNote, PragmaticsNote, QuestionNote
 from personable.pipelines.budget import NOTE_TOKENS, TASK_TOKENS, Budget
 from personable.pipelines.certified_finding import (
     METHODS,
@@ -28,7 +28,7 @@ from personable.pipelines.certified_finding import (
     said_of,
     sources,
 )
-from personable.pipelines.certified_reply import choose, frame, nothing_certified, recite
+from personable.pipelines.certified_reply import choose, frame, nothing_certified, recite, restates
 from personable.pipelines.certify_agents import is_evaluative
 from personable.pipelines.crew import Crew
 from personable.pipelines.knowing import remember, see_person
@@ -61,17 +61,46 @@ async def certify(
     `method` is the project's default or one of the published ones; `without` names agents to leave out (pragmatics,
     hydoc). Raises UsageError for an empty or immense question
     and an unknown method, NotFoundError for an unknown person, DataError that names a document which was altered, and
-    with `strict` ModelError where a model fails.
+    with `strict` ModelError where a model fails. None of these hides an emergency: where the question holds one of its
+    phrases, the approved text is returned alone instead (`emergency_alone`), and only an unknown method is raised.
     """
     board = board or Board()
     try:
-        if not 0 < len(question.text.strip()) <= LONGEST_QUESTION:
-            raise UsageError(f"a question has 1 to {LONGEST_QUESTION} characters; this one has {len(question.text)}")
         if method not in METHODS:
             raise UsageError(f"no method {method!r}; there are {', '.join(METHODS)}")
-        return await _certify(kit, cards, question, method, board, without, keep, strict)
+        alarm = await asyncio.to_thread(cards.manifest.alarm, question.text)
+        if alarm:
+            board.say(f"{alarm}\n\n")
+        try:
+            return await _certify(kit, cards, question, method, alarm, board, without, keep, strict)
+        except PersonableError as error:
+            if not alarm:
+                raise
+            return emergency_alone(question, alarm, method, board, error)
     finally:
         board.close()
+
+
+def emergency_alone(
+    question: Question, alarm: str, method: Method, board: Board, error: PersonableError
+) -> CertifiedAnswer:
+    """The approved emergency text `alarm` where answering failed with `error`, which stands under `degraded`. It is
+    posted and not kept."""
+    certification = Certification(method=method, emergency=alarm)
+    degraded = [f"answer: {error}"]
+    answer = Answer(
+        id=board.id,
+        question=question.text,
+        text=alarm,
+        found=False,
+        person=question.person,
+        degraded=degraded,
+        tokens=board.tokens,
+        calls=board.calls,
+    )
+    board.post("certify", CertifiedNote(certification=certification))
+    board.post("certify", AnswerNote(answer=answer))
+    return CertifiedAnswer(answer=answer, certification=certification)
 
 
 async def _certify(
@@ -79,16 +108,16 @@ async def _certify(
     cards: Cards,
     question: Question,
     method: Method,
+    alarm: str,
     board: Board,
     without: Collection[str],
     keep: bool,
     strict: bool,
 ) -> CertifiedAnswer:
+    if not 0 < len(question.text.strip()) <= LONGEST_QUESTION:
+        raise UsageError(f"a question has 1 to {LONGEST_QUESTION} characters; this one has {len(question.text)}")
     budget = Budget.of(kit.settings)
     board.post("person", QuestionNote(question=question))
-    alarm = cards.manifest.alarm(question.text)
-    if alarm:
-        board.say(f"{alarm}\n\n")
     person = await see_person(kit, question, board)
     asked = await asyncio.to_thread(cards.lay.read, question.text)
     crew = _crew(kit, board, budget, method, without, strict)
@@ -102,11 +131,11 @@ async def _certify(
     said = said_of(kit, person)
     hits = await find_certified(kit, cards, asked, hydoc, method, said, board)
     checked = await asyncio.to_thread(sources, cards, asked, hits)
-    written, certification = await _reply(kit, cards, question, asked, person, said, crew, checked)
+    sayable = [one for one in said if one in person.statements]
+    written, certification, shown = await _reply(kit, cards, question, asked, sayable, crew, checked)
     certification = certification.model_copy(update={"method": method, "emergency": alarm})
-    result = _result(
-        kit, cards, question, board, said if method == "default" else [], written, certification, crew, budget
-    )
+    used = said if method == "default" else shown
+    result = _result(kit, cards, question, board, used, written, certification, crew, budget)
     board.post("certify", CertifiedNote(certification=certification))
     board.post("certify", AnswerNote(answer=result))
     if keep:
@@ -151,12 +180,12 @@ async def _reply(
     cards: Cards,
     question: Question,
     asked: Asked,
-    person: PortraitNote,
     said: Sequence[Used],
     crew: Crew,
     checked: Sequence[tuple[Passage, Passage]],
-) -> tuple[Written, Certification]:
-    """What goes out, and where it comes from; nothing where no certified text bears on the question."""
+) -> tuple[Written, Certification, list[Used]]:
+    """What goes out, where it comes from, and which of the statements `said` were shown to the model or the reader;
+    nothing where no certified text bears on the question."""
     language, board = cards.manifest.language, crew.board
     note = board.latest(PragmaticsNote)
     evaluative = note.evaluative if note else is_evaluative(question.text)
@@ -164,17 +193,19 @@ async def _reply(
     if not checked:
         crew.decide("reply", "nothing", "no certified text bears on the question")
         board.say(nothing_certified(language))
-        return Written(), certification
+        return Written(), certification, []
     parts, best = [part for part, _ in checked], checked[0][1]
     about = str(best.meta["focus"] or best.title)
-    framing = frame(language, about, evaluative, next((one.text for one in said if one in person.statements), ""))
+    framed = next((one for one in said if restates(one.text)), None)
+    framing = frame(language, about, evaluative, framed.text if framed else "")
     board.say(f"{framing} ")
-    writer = await choose(kit, crew, parts, asked.focus, person, language)
+    writer = await choose(kit, crew, parts, asked.focus, [one.text for one in said], language)
     verbatim = writer is None
     if writer is None:
         writer = await asyncio.to_thread(recite, kit, crew, parts, asked.focus, language)
     update = {"framing": framing, "verbatim": verbatim, "sources": _certificates(checked, writer.written)}
-    return writer.written, certification.model_copy(update=update)
+    shown = [one for one in said if one == framed or crew.desk is not None]
+    return writer.written, certification.model_copy(update=update), shown
 
 
 def _certificates(checked: Sequence[tuple[Passage, Passage]], written: Written) -> list[Certificate]:

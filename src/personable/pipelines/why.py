@@ -10,6 +10,7 @@ from personable.board import Board
 from personable.errors import NotFoundError
 from personable.notes import (
     AnswerNote,
+    CertifiedNote,
     Found,
     GateNote,
     HistoryNote,
@@ -60,6 +61,7 @@ class Why(Value):
     for everything about the person; None where there was none. `learnt` tells the weights in words and `cause` is the
     change that set them. `session` is what the session was about, `interests` what the person comes back to: agents
     read both. `model_order` is the model that put the passages in another order afterwards, which cannot be recomputed.
+    A certified answer has no gate; `used` holds the statements that moved its ranking, framed it or were in its prompts.
     """
 
     answer: str
@@ -75,6 +77,7 @@ class Why(Value):
     cause: str = ""
     session: str = ""
     interests: list[str] = Field(default_factory=list)
+    used: list[str] = Field(default_factory=list)
     model_order: str = ""
 
 
@@ -103,6 +106,7 @@ def why(board: Board) -> Why:
         session=portrait.need if portrait else "",
         interests=portrait.interests if portrait and not board.notes(HistoryNote) else [],  # no prompt of `converse`
         model_order=_model_order(board),
+        used=[one.text for one in answer.used] if board.notes(CertifiedNote) else [],
     )
 
 
@@ -124,6 +128,13 @@ def in_sentences(why: Why) -> list[str]:
     """The same for people to read, one thing a sentence."""
     if why.person is None:
         return ["It was asked by nobody in particular: no person shaped the answer."]
+    if why.used:
+        said = "; ".join(f"“{one}”" for one in why.used)
+        return [
+            f"{why.person} said {said}: it moved the ranking, framed the answer or was in a prompt. No text changed."
+        ]
+    if not why.gate:
+        return [f"Nothing that {why.person} said was used: none of it was close to the question."]
     if why.strength == 0:
         return [f"{why.person} was left out: the gate found that the question needs no person ({why.gate})."]
     grounds = ", ".join(name for name, value in why.evidence.items() if value) or "the dial is on"

@@ -99,11 +99,13 @@ class Cards:
         return [hit.passage for hit in hits] or [document]
 
     def verified(self, passage: Passage, document: Passage) -> Passage:
-        """`passage` of `document`, checked against the certified bytes. Raises DataError where they were altered."""
-        return self.vault.verified(passage, document)
+        """`passage` of `document`, checked against the certified bytes and record. Raises DataError where either was
+        altered."""
+        made = self.store.fetch(self.store.rows({"document": document.document}).tolist())
+        return self.vault.verified(passage, document, made, self.store.documents(document.document)[document.document])
 
     def candidates(self, asked: Asked, hydoc: str = "", said: Sequence[str] = ()) -> list[Hit]:
-        """The documents that any list brings, each with its evidence, unranked; those whose approval ended left out.
+        """The documents that any list brings, each with its evidence, unranked; also those whose approval ended.
 
         `hydoc` is a hypothetical document: it is searched with, and nothing of it is in what comes back. `said` are
         statements of the person, each searched together with the question.
@@ -115,7 +117,7 @@ class Cards:
             self.nearest(hydoc, BODY, DEPTH // 2),
         ]
         ids = dict.fromkeys(id for found in lists for id in found)
-        return self.evidence(asked, self.valid(ids), hydoc, said)
+        return self.evidence(asked, [self.store.passage(id) for id in ids], hydoc, said)
 
     def evidence(
         self, asked: Asked, documents: Sequence[Passage], hydoc: str = "", said: Sequence[str] = ()
@@ -133,7 +135,7 @@ class Cards:
             "hydoc": self.nearest(hydoc, BODY, PARTS * len(among), among),
             "person": self._nearer(asked, said, meaning, among),
             **self._names(asked, documents),
-            "kind": {one.document: float(one.meta["kind"] in asked.kinds) for one in documents},
+            "kind": {one.document: float(one.meta.get("kind") in asked.kinds) for one in documents},
         }
         return [
             Hit(passage=one, score=0.0, features={name: each.get(one.document, 0.0) for name, each in columns.items()})
@@ -156,15 +158,18 @@ class Cards:
 
     def valid(self, ids: Iterable[str]) -> list[Passage]:
         """The whole documents of these ids whose approval has not ended."""
-        today = date.today()
-        return [one for one in map(self.store.passage, ids) if not expired(one, today)]
+        return [one for one in map(self.store.passage, ids) if not self.ended(one)]
+
+    def ended(self, document: Passage) -> bool:
+        """Whether the approval of a document has ended by now."""
+        return expired(document, date.today())
 
     def _names(self, asked: Asked, documents: Sequence[Passage]) -> dict[str, Scores]:
         """How much of each document's name (its focus, else its title) the message holds, by the words' rarity."""
         whole, focus = set(self._analyser.content(asked.whole)), set(self._analyser.content(asked.focus))
         name, named, held = Scores(), Scores(), Scores()
         for one in documents:
-            terms = set(self._analyser.content(str(one.meta["focus"] or one.title)))
+            terms = set(self._analyser.content(str(one.meta.get("focus") or one.title)))
             name[one.document] = self._share(terms, whole)
             named[one.document] = name[one.document] * sum(map(self._rarity, terms & whole))
             held[one.document] = self._share(focus, set(self._analyser.terms(f"{one.title} {one.text}")))

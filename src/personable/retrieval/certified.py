@@ -17,15 +17,14 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import Field, ValidationError, model_validator
 
 from personable.errors import DataError, NotFoundError
-from personable.retrieval.analysis import Analyser
+from personable.retrieval.alarm import Heard
 from personable.types import Value
 
 STORED = "certified.json"
@@ -34,8 +33,8 @@ STORED = "certified.json"
 class Emergency(Value):
     """An approved `text` that comes before everything else where a question holds one of the `phrases`."""
 
-    phrases: tuple[str, ...] = Field(min_length=1)
-    text: str = Field(min_length=1)
+    phrases: tuple[Annotated[str, Field(pattern=r"[^\W_]")], ...] = Field(min_length=1)
+    text: str = Field(pattern=r"\S")
 
 
 class Approved(Value):
@@ -74,13 +73,10 @@ class CertifiedManifest(Value):
         return self
 
     def alarm(self, question: str) -> str:
-        """The approved text of the first emergency whose phrase the question holds, inflected or not; else ""."""
-        analyser = Analyser(self.language)
-        asked = analyser.terms(question)
-        for one in self.emergency:
-            if any(_holds(asked, analyser.terms(phrase)) for phrase in one.phrases):
-                return one.text
-        return ""
+        """The approved texts of all emergencies of which the question holds a phrase, each once, a blank line between
+        them; "" where it holds none. Missing one is held to be worse than a false alarm (`retrieval.alarm`)."""
+        heard = Heard(question, self.language)
+        return "\n\n".join(dict.fromkeys(one.text for one in self.emergency if any(map(heard.holds, one.phrases))))
 
 
 class _Stored(Value):
@@ -136,8 +132,3 @@ def stored_approval(folder: Path) -> CertifiedManifest:
 
 def _digest(manifest: CertifiedManifest) -> str:
     return hashlib.sha256(manifest.model_dump_json().encode()).hexdigest()
-
-
-def _holds(asked: Sequence[str], phrase: Sequence[str]) -> bool:
-    size = len(phrase)
-    return size > 0 and any(list(asked[at : at + size]) == list(phrase) for at in range(len(asked) - size + 1))

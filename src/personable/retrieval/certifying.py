@@ -13,6 +13,7 @@ from personable.retrieval.certified import STORED, Approved, CertifiedManifest, 
 from personable.retrieval.document import Document
 from personable.retrieval.lay import Vocabulary
 from personable.retrieval.report import Failed, IndexOptions, IndexReport
+from personable.retrieval.seal import altered, sealed
 from personable.retrieval.segment import passages
 from personable.retrieval.store import PassageStore
 from personable.retrieval.vault import Content, Original, Vault, file_bytes, files_of, originals, read_content
@@ -37,9 +38,10 @@ class Certified:
 def certify_documents(store: PassageStore, path: Path, options: IndexOptions, today: date | None = None) -> IndexReport:
     """Make the collection mirror the manifest in `path` and the documents that it names.
 
-    Empty documents, unreadable records and those whose approval ended are reported and left out. Raises DataError for
-    two documents with one id, a file other than the approved one, a manifest without what it must say, and a
-    collection that holds anything else; ModelError where embedding fails.
+    Empty documents, unreadable records and those whose approval ended or lies in the future are reported and left out;
+    what is not approved any more leaves before anything new is embedded. Raises DataError for two documents with one
+    id, a file other than the approved one, a manifest without what it must say, a new collection of nothing, and one
+    that holds anything else; ModelError where embedding fails.
     """
     began, held = time.monotonic(), store.documents()
     if held and not (store.folder / STORED).is_file():
@@ -51,18 +53,22 @@ def certify_documents(store: PassageStore, path: Path, options: IndexOptions, to
         raise DataError(f"{path} is in language {manifest.language!r}, the collection in {store.manifest.language!r}")
     vault = Vault(store.folder)
     found = _read(manifest, path, vault, today or date.today())
+    if not found.contents and not held:
+        why = f" ({found.failed[0].source}: {found.failed[0].error})" if found.failed else ""
+        raise DataError(f"{path} names no document that can be served{why}")
     counts = dict.fromkeys(("added", "replaced", "unchanged", "removed", "passages"), 0)
     store_approval(store.folder, manifest)
     for id in held.keys() - found.contents.keys():
         store.drop(id)
         counts["removed"] += 1
+    store.commit()
     for number, (id, content) in enumerate(found.contents.items(), 1):
         made = levels(content, found.provenance[id], options, manifest.language)
-        digest = hashlib.sha256("".join(one.model_dump_json() for one in made).encode()).hexdigest()
-        if held.get(id) == digest:
+        seal = sealed(made[1], made)
+        if held.get(id) == seal and not altered(seal, made[1], store.fetch(store.rows({"document": id}).tolist())):
             counts["unchanged"] += 1
             continue
-        store.put(id, digest, made)
+        store.put(id, seal, made)
         counts["replaced" if id in held else "added"] += 1
         counts["passages"] += len(made)
         if number % EVERY == 0:
@@ -96,8 +102,8 @@ def levels(content: Content, provenance: dict[str, Scalar], options: IndexOption
 def _read(manifest: CertifiedManifest, path: Path, vault: Vault, today: date) -> Certified:
     found, where = Certified(manifest), dict[str, str]()
     for some in manifest.documents:
-        if some.expires is not None and some.expires < today:
-            found.failed.append(Failed(source=some.path, error=f"its approval ended on {some.expires}"))
+        if why := _not_approved(some, today):
+            found.failed.append(Failed(source=some.path, error=why))
             continue
         for file in files_of(path, some):
             data, suffix = file_bytes(file, some.sha256)
@@ -117,10 +123,14 @@ def _read(manifest: CertifiedManifest, path: Path, vault: Vault, today: date) ->
                 content = _filled(content, some)
                 found.contents[content.id] = content
                 found.provenance[content.id] = _provenance(content, original, kept, some, manifest)
-    if not found.contents:
-        why = f" ({found.failed[0].source}: {found.failed[0].error})" if found.failed else ""
-        raise DataError(f"{path} names no document that can be served{why}")
     return found
+
+
+def _not_approved(some: Approved, today: date) -> str:
+    """Why documents are not approved today; "" where they are."""
+    if some.approved > today:
+        return f"its approval lies in the future: {some.approved}"
+    return f"its approval ended on {some.expires}" if some.expires is not None and some.expires < today else ""
 
 
 def _name(file: Path, manifest: Path, some: Approved) -> str:

@@ -57,8 +57,11 @@ class Database:
     def count(self) -> int:
         return int(self._reader.execute("SELECT count(*) FROM passage").fetchone()[0])
 
-    def documents(self) -> dict[str, str]:
-        return dict(self._reader.execute("SELECT id, digest FROM document"))
+    def documents(self, *ids: str) -> dict[str, str]:
+        ask = "SELECT id, digest FROM document"
+        if not ids:
+            return dict(self._reader.execute(ask))
+        return {id: digest for one in ids for id, digest in self._reader.execute(f"{ask} WHERE id = ?", (one,))}
 
     def rows(self) -> NDArray[np.int64]:
         """All row ids, ascending."""

@@ -86,9 +86,9 @@ class PassageStore:
                 self._check()
             self._opened = opened.pop_all()
 
-    def documents(self) -> dict[str, str]:
-        """Committed document id → digest."""
-        return self._database.documents()
+    def documents(self, *ids: str) -> dict[str, str]:
+        """Committed document id → digest; of `ids` alone where some are given."""
+        return self._database.documents(*ids)
 
     def put(self, document: str, digest: str, passages: Sequence[Passage]) -> None:
         """Replace all passages of `document` at the next commit. Passages without text and title are left out, as

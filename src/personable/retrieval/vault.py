@@ -6,13 +6,14 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from personable.errors import DataError
 from personable.retrieval.certified import Approved
+from personable.retrieval.seal import altered, complete
 from personable.types import Passage, Value
 
 CARDS, TEXTS = (".jsonl", ".ndjson"), (".md", ".markdown", ".txt")
@@ -45,16 +46,17 @@ class Content(Value):
 
 
 class Vault:
-    """The stored files of the collection in `folder`, each named by its sha256. They are added and never changed."""
+    """The stored files of the collection in `folder`, each named by its sha256, which its bytes have."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "originals"
 
     def keep(self, data: bytes, suffix: str) -> str:
-        """Store a file's bytes; returns the name under which they are kept."""
-        name = hashlib.sha256(data).hexdigest() + suffix
+        """Store a file's bytes, over a copy that was altered too; returns the name under which they are kept."""
+        digest = hashlib.sha256(data).hexdigest()
+        name = digest + suffix
         self.folder.mkdir(mode=0o700, exist_ok=True)
-        if not (self.folder / name).is_file():
+        if not _holds(self.folder / name, digest):
             new = self.folder / f"{name}.new"
             new.write_bytes(data)
             new.replace(self.folder / name)
@@ -66,12 +68,21 @@ class Vault:
             if path.name not in kept:
                 path.unlink()
 
-    def verified(self, passage: Passage, document: Passage) -> Passage:
-        """`passage`, a part of `document`, once the bytes of that have the digest that was certified and hold the
-        passage's text where it says.
+    def verified(self, passage: Passage, document: Passage, made: Sequence[Passage], seal: str) -> Passage:
+        """`passage`, a part of `document`, once all that is stored of that, `made`, is what was sealed, and its bytes
+        have the digest that was certified and hold the passage's text where it says.
 
-        Raises DataError that names the document where anything differs, or the file is gone.
+        Raises DataError that names the document and what differs, or that the file is gone.
         """
+        if not made:
+            raise DataError(_altered(passage, "it is not in the index any more"))
+        if not complete(seal):
+            raise DataError(
+                f"the certified document {passage.document!r} was indexed by an earlier version, which did not seal "
+                "its provenance; index the collection again from its manifest"
+            )
+        if difference := altered(seal, document, made):
+            raise DataError(_altered(passage, difference))
         meta = document.meta
         path = self.folder / str(meta["file"])
         try:
@@ -86,15 +97,23 @@ class Vault:
                 _altered(passage, f"its digest is {digest[:12]}…, certified was {str(meta['sha256'])[:12]}…")
             )
         content = read_content(Original(passage.document, raw, 0, path.suffix in CARDS))
-        if isinstance(content, str) or content.text[passage.start : passage.end] != passage.text:
+        held = isinstance(content, Content) and content.text[passage.start : passage.end] == passage.text
+        if not held or passage not in made:
             raise DataError(_altered(passage, "the index holds another text"))
         return passage
 
 
 def expired(document: Passage, today: date) -> bool:
-    """Whether the approval of a document has ended."""
+    """Whether the approval of a document has ended (dates are ISO 8601, so they compare as text)."""
     until = str(document.meta.get("expires", ""))
-    return bool(until) and date.fromisoformat(until) < today
+    return bool(until) and until < today.isoformat()
+
+
+def _holds(path: Path, sha256: str) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() == sha256
 
 
 def _altered(passage: Passage, how: str) -> str:

@@ -297,7 +297,7 @@ async def test_a_statement_that_frames_or_that_the_model_reads_is_shown_as_used(
         assert "you said" in result.certification.framing
         assert [one.text for one in result.answer.used] == ["I have gout and take treatments for gout"]
         board = Board.from_json((await people.any_answer(result.answer.id)).board)
-        assert in_sentences(why(board))[0].startswith("ana said “I have gout and take treatments for gout”: it moved")
+        assert in_sentences(why(board))[0].startswith("ana said “I have gout and take treatments for gout”: that moved")
         nothing = await certify(
             kit, cards, Question(text="How to prevent kidney stones ?", person="ana"), method=method
         )

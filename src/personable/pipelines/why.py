@@ -61,7 +61,7 @@ class Why(Value):
     for everything about the person; None where there was none. `learnt` tells the weights in words and `cause` is the
     change that set them. `session` is what the session was about, `interests` what the person comes back to: agents
     read both. `model_order` is the model that put the passages in another order afterwards, which cannot be recomputed.
-    A certified answer has no gate; `used` holds the statements that moved its ranking, framed it or were in its prompts.
+    A certified answer has no gate: `used` holds the statements that moved its ranking, framed it or were in a prompt.
     """
 
     answer: str
@@ -129,10 +129,8 @@ def in_sentences(why: Why) -> list[str]:
     if why.person is None:
         return ["It was asked by nobody in particular: no person shaped the answer."]
     if why.used:
-        said = "; ".join(f"“{one}”" for one in why.used)
-        return [
-            f"{why.person} said {said}: it moved the ranking, framed the answer or was in a prompt. No text changed."
-        ]
+        quoted = "; ".join(f"“{one}”" for one in why.used)
+        return [f"{why.person} said {quoted}: that moved the ranking, framed the answer or was in a prompt."]
     if not why.gate:
         return [f"Nothing that {why.person} said was used: none of it was close to the question."]
     if why.strength == 0:

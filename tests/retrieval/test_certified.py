@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import date
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from personable.demo import certified
-from personable.embed import make_embedder
+from personable.embed import Vectors, make_embedder
 from personable.errors import DataError, ModelError, NotFoundError
 from personable.retrieval.cards import Cards, open_cards
 from personable.retrieval.certified import read_approval, stored_approval
@@ -213,7 +214,7 @@ def test_what_is_not_approved_any_more_leaves_also_where_the_rest_cannot_be_embe
         def __getattr__(self, name: str) -> Any:
             return getattr(EMBEDDER, name)
 
-        def passages(self, texts: list[str]) -> Any:
+        def passages(self, texts: Sequence[str]) -> Vectors:
             if texts:
                 raise ModelError("the embedder is gone")
             return EMBEDDER.passages(texts)
@@ -283,6 +284,15 @@ def test_bytes_and_their_digest_altered_together_are_refused(tmp_path: Path) -> 
     (gout,) = cards.valid(["gout"])
     with pytest.raises(DataError, match="its sha256, text differ"):
         cards.verified(gout, gout)
+
+
+def test_a_card_without_a_title_is_served_and_stays_unchanged(tmp_path: Path) -> None:
+    manifest = write(tmp_path, [json.dumps({"id": "bare", "text": "Gout is a form of arthritis."})])
+    index(tmp_path, manifest)
+    cards = opened(tmp_path)
+    (bare,) = cards.valid(["bare"])
+    assert cards.verified(bare, bare) == bare
+    assert index(tmp_path, manifest).unchanged == 1
 
 
 def test_an_altered_segment_is_refused(tmp_path: Path) -> None:

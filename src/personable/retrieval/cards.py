@@ -13,7 +13,7 @@ from datetime import date
 from personable.embed import Embedder
 from personable.retrieval.analysis import Analyser
 from personable.retrieval.certified import CertifiedManifest, stored_approval
-from personable.retrieval.certifying import SEGMENT, TITLE, WHOLE
+from personable.retrieval.certifying import SEGMENT, TITLE, WHOLE, stored
 from personable.retrieval.lay import Asked, Lay, Vocabulary
 from personable.retrieval.sparse import Ranked
 from personable.retrieval.store import Candidate, PassageStore
@@ -101,8 +101,8 @@ class Cards:
     def verified(self, passage: Passage, document: Passage) -> Passage:
         """`passage` of `document`, checked against the certified bytes and record. Raises DataError where either was
         altered."""
-        made = self.store.fetch(self.store.rows({"document": document.document}).tolist())
-        return self.vault.verified(passage, document, made, self.store.documents(document.document)[document.document])
+        seal = self.store.documents(document.document).get(document.document, "")
+        return self.vault.verified(passage, document, stored(self.store, document.document), seal)
 
     def candidates(self, asked: Asked, hydoc: str = "", said: Sequence[str] = ()) -> list[Hit]:
         """The documents that any list brings, each with its evidence, unranked; also those whose approval ended.

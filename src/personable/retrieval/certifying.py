@@ -34,6 +34,10 @@ class Certified:
     provenance: dict[str, dict[str, Scalar]] = field(default_factory=dict)
     failed: list[Failed] = field(default_factory=list)
 
+    def why_none(self) -> str:
+        """The first failure, in brackets."""
+        return f" ({self.failed[0].source}: {self.failed[0].error})" if self.failed else ""
+
 
 def certify_documents(store: PassageStore, path: Path, options: IndexOptions, today: date | None = None) -> IndexReport:
     """Make the collection mirror the manifest in `path` and the documents that it names.
@@ -44,18 +48,10 @@ def certify_documents(store: PassageStore, path: Path, options: IndexOptions, to
     that holds anything else; ModelError where embedding fails.
     """
     began, held = time.monotonic(), store.documents()
-    if held and not (store.folder / STORED).is_file():
-        raise DataError(
-            f"the collection at {store.folder} holds other documents; give certified ones a collection of their own"
-        )
-    manifest = read_approval(path)
-    if manifest.language != store.manifest.language:
-        raise DataError(f"{path} is in language {manifest.language!r}, the collection in {store.manifest.language!r}")
-    vault = Vault(store.folder)
+    manifest, vault = _manifest_for(store, path), Vault(store.folder)
     found = _read(manifest, path, vault, today or date.today())
     if not found.contents and not held:
-        why = f" ({found.failed[0].source}: {found.failed[0].error})" if found.failed else ""
-        raise DataError(f"{path} names no document that can be served{why}")
+        raise DataError(f"{path} names no document that can be served{found.why_none()}")
     counts = dict.fromkeys(("added", "replaced", "unchanged", "removed", "passages"), 0)
     store_approval(store.folder, manifest)
     for id in held.keys() - found.contents.keys():
@@ -64,8 +60,9 @@ def certify_documents(store: PassageStore, path: Path, options: IndexOptions, to
     store.commit()
     for number, (id, content) in enumerate(found.contents.items(), 1):
         made = levels(content, found.provenance[id], options, manifest.language)
-        seal = sealed(made[1], made)
-        if held.get(id) == seal and not altered(seal, made[1], store.fetch(store.rows({"document": id}).tolist())):
+        whole = next(one for one in made if one.id == id)
+        seal = sealed(whole, made)
+        if held.get(id) == seal and not altered(seal, whole, stored(store, id)):
             counts["unchanged"] += 1
             continue
         store.put(id, seal, made)
@@ -79,8 +76,26 @@ def certify_documents(store: PassageStore, path: Path, options: IndexOptions, to
     return IndexReport(**counts, failed=found.failed, skipped=[], seconds=time.monotonic() - began)
 
 
+def stored(store: PassageStore, document: str) -> list[Passage]:
+    """All passages that the index holds of a document."""
+    rows = store.rows({"document": document})
+    return [] if rows is None else store.fetch(rows.tolist())
+
+
+def _manifest_for(store: PassageStore, path: Path) -> CertifiedManifest:
+    if store.documents() and not (store.folder / STORED).is_file():
+        raise DataError(
+            f"the collection at {store.folder} holds other documents; give certified ones a collection of their own"
+        )
+    manifest = read_approval(path)
+    if manifest.language != store.manifest.language:
+        raise DataError(f"{path} is in language {manifest.language!r}, the collection in {store.manifest.language!r}")
+    return manifest
+
+
 def levels(content: Content, provenance: dict[str, Scalar], options: IndexOptions, language: str) -> list[Passage]:
-    """A document as it is indexed: its title, all of it, and its segments where it is longer than one passage."""
+    """A document as it is indexed: its title if it has one, all of it, and its segments where it is longer than one
+    passage."""
     common = {"document": content.id, "source": content.url or content.source}
     title = Passage(id=f"{content.id}#title", title=content.title, text="", meta={"level": TITLE}, **common)
     whole = Passage(
@@ -91,12 +106,13 @@ def levels(content: Content, provenance: dict[str, Scalar], options: IndexOption
         meta={**provenance, "level": WHOLE},
         **common,
     )
+    found = [title, whole] if content.title.strip() else [whole]
     if tokens(content.text) <= options.passage_tokens:
-        return [title, whole]
+        return found
     document = Document(
         id=content.id, text=content.text, title=content.title, source=common["source"], meta={"level": SEGMENT}
     )
-    return [title, whole, *passages(document, options.passage_tokens, options.overlap_tokens, language)]
+    return [*found, *passages(document, options.passage_tokens, options.overlap_tokens, language)]
 
 
 def _read(manifest: CertifiedManifest, path: Path, vault: Vault, today: date) -> Certified:

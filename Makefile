@@ -13,7 +13,7 @@ test: .venv/dev
 	$(BIN)/python -m pytest -n auto
 
 quick: .venv/dev
-	$(BIN)/python -m pytest -n auto -m "not model and not slow and not embedder"
+	$(BIN)/python -m pytest -n auto -m "not model and not slow and not embedder and not browser"
 
 models-test: .venv/dev
 	$(BIN)/python benchmarks/generator.py --into models

@@ -19,8 +19,9 @@ from personable.server.metrics import Metrics
 from personable.server.problems import Problem, add_handlers
 from personable.server.routes import answering, system
 from personable.server.watch import Watch
+from personable.server.web import pages
 
-ROUTERS = (answering.router, openai.router, system.router)
+ROUTERS = (answering.router, openai.router, system.router, *pages.ROUTERS)
 
 
 def build_app(kit: Kit) -> FastAPI:

@@ -1,0 +1,59 @@
+"""Who looks at the page: whose login it is, and for whom they look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+from urllib.parse import unquote
+
+from fastapi import Depends, Request
+
+from personable.errors import NotFoundError
+from personable.people.person import Person
+from personable.server.access import AnyCaller, Caller, TheEngine
+from personable.server.problems import ProblemError
+
+FOR_COOKIE = "personable_for"
+CHOICES = 200
+"""People who are offered by name; others can be typed."""
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """A caller on the page. `person` is whom they look for; `chooses` where their key leaves that to them."""
+
+    who: Caller
+    person: Person | None
+    others: tuple[Person, ...] = ()
+
+    @property
+    def chooses(self) -> bool:
+        return self.who.key.person is None
+
+    @property
+    def name(self) -> str:
+        """What the person is called on the page."""
+        return self.person.name or self.person.id if self.person else "nobody in particular"
+
+
+async def _visitor(request: Request, who: AnyCaller, engine: TheEngine) -> Visitor:
+    chosen = unquote(request.cookies.get(FOR_COOKIE, "")) or None
+    id = who.key.person or who.speaks_for(chosen)
+    try:
+        person = await engine.people.get(id) if id else None
+    except NotFoundError:
+        person = None  # erased since it was chosen
+    others = () if who.key.person else tuple((await engine.people.list())[:CHOICES])
+    request.state.visitor = Visitor(who, person, others)
+    return request.state.visitor
+
+
+def _somebody(visitor: Annotated[Visitor, Depends(_visitor)]) -> Person:
+    if visitor.person is None:
+        raise ProblemError(409, "choose first for whom you look, at the top of the page")
+    return visitor.person
+
+
+TheVisitor = Annotated[Visitor, Depends(_visitor)]
+Somebody = Annotated[Person, Depends(_somebody)]
+"""The person whom the visitor looks for; ProblemError (409) where that is nobody."""

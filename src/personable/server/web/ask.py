@@ -24,7 +24,7 @@ from personable.server.web.frame import PageRoute, after, link, page, render
 from personable.server.web.passages import opened
 from personable.server.web.shelves import chosen, shelves
 from personable.server.web.visitor import Somebody, TheVisitor, Visitor
-from personable.types import Answer
+from personable.types import Answer, PastTurn
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 In = Annotated[str, Query(alias="in", max_length=200)]
@@ -123,7 +123,7 @@ async def _answered(
 
 async def _plain(engine: Engine, visitor: Visitor, body: ConverseBody) -> Answer:
     question = asked(body, visitor.who).model_copy(update={"dial": "off"})
-    turns = None if question.person else []
+    turns: list[PastTurn] | None = None if question.person else []
     return await converse(await engine.kit(body.collection), question, turns=turns, keep=False)
 
 

@@ -44,8 +44,9 @@ async def _visitor(request: Request, who: AnyCaller, engine: TheEngine) -> Visit
     except NotFoundError:
         person = None  # erased since it was chosen
     others = () if who.key.person else tuple((await engine.people.list())[:CHOICES])
-    request.state.visitor = Visitor(who, person, others)
-    return request.state.visitor
+    found = Visitor(who, person, others)
+    request.state.visitor = found
+    return found
 
 
 def _somebody(visitor: Annotated[Visitor, Depends(_visitor)]) -> Person:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import aclosing
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request, Response
-from fastapi.sse import format_sse_event
+from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 
-from personable.board import Board, Post, Text
+from personable.board import Board, Text
 from personable.pipelines.converse import converse
 from personable.pipelines.feedback import Kind, feedback
 from personable.server.access import TheEngine
 from personable.server.engine import Engine
 from personable.server.requests import LONGEST, ConverseBody
 from personable.server.routes.answering import asked, conversed
-from personable.server.streaming import attended, problem_in, streamed_as
+from personable.server.streaming import HEADERS, Ended, attended, followed
 from personable.server.web import telling
 from personable.server.web.exchanges import Exchange, earlier, exchange, heard_on
 from personable.server.web.frame import PageRoute, after, link, page, render
@@ -29,6 +30,7 @@ from personable.types import Answer, PastTurn
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 In = Annotated[str, Query(alias="in", max_length=200)]
 Name = Annotated[str, Form(max_length=200)]
+Work = Coroutine[Any, Any, tuple[Exchange, str]]
 
 
 @router.get("/ask")
@@ -63,7 +65,7 @@ async def ask(
     board = Board()
     work = _answered(engine, visitor, body, board, compare)
     if "text/event-stream" in request.headers.get("accept", ""):
-        return streamed_as(board, work, _step, _final(visitor))
+        return EventSourceResponse(_story(visitor, board, work), headers=HEADERS)
     shown, session = await attended(request, work)
     before = await earlier(engine.people, person, session, collection) if person else []
     return await _page(request, visitor, engine, collection, session, turns=[*before[:-1], shown])
@@ -127,22 +129,29 @@ async def _plain(engine: Engine, visitor: Visitor, body: ConverseBody) -> Answer
     return await converse(await engine.kit(body.collection), question, turns=turns, keep=False)
 
 
-def _step(event: Post | Text) -> bytes:
-    if isinstance(event, Text):
-        return format_sse_event(event="text", data_str=json.dumps(event.text))
-    return format_sse_event(event="step", data_str=json.dumps(telling.told(event)))
+async def _story(visitor: Visitor, board: Board, work: Work) -> AsyncGenerator[bytes]:
+    """The stream: steps in words, sentences, and at last the answer as it stays on the page."""
+    async with aclosing(followed(board, work)) as story:
+        async for event in story:
+            if event is None:
+                yield KEEPALIVE_COMMENT
+            elif isinstance(event, Ended):
+                yield _event("final", _final(visitor, event))
+            elif isinstance(event, Text):
+                yield _event("text", event.text)
+            elif sentence := telling.told(event):
+                yield _event("step", sentence)
 
 
-def _final(visitor: Visitor) -> Callable[[asyncio.Task[tuple[Exchange, str]]], str]:
-    def final(task: asyncio.Task[tuple[Exchange, str]]) -> str:
-        problem = problem_in(task)
-        if problem is not None:
-            return json.dumps({"html": render("_error.html", problem=problem), "session": ""})
-        shown, session = task.result()
-        html = render("_exchange.html", turn=shown, csrf=visitor.who.csrf)
-        return json.dumps({"html": html, "session": session})
+def _final(visitor: Visitor, ended: Ended) -> dict[str, str]:
+    if ended.problem is not None:
+        return {"html": render("_error.html", problem=ended.problem), "session": ""}
+    shown, session = ended.result
+    return {"html": render("_exchange.html", turn=shown, csrf=visitor.who.csrf), "session": session}
 
-    return final
+
+def _event(name: str, value: str | dict[str, str]) -> bytes:
+    return format_sse_event(event=name, data_str=json.dumps(value))
 
 
 async def _page(

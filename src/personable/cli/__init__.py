@@ -23,6 +23,7 @@ from personable.cli import (
     rating,
     recommending,
     serving,
+    speaking,
     statements,
     system,
 )
@@ -49,6 +50,7 @@ for module in (
     feedback,
     evaluations,
     serving,
+    speaking,
     system,
 ):
     module.add_to(app)

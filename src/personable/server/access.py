@@ -102,6 +102,11 @@ async def caller(
     return found
 
 
+async def key_caller(request: Request) -> Caller:
+    """Who calls with a key, outside of FastAPI's routes; a login does not count. Raises what `caller` raises."""
+    return await caller(request, await _BEARER(request))
+
+
 def limiter_of(request: Request) -> Limiter:
     limiter: Limiter = request.app.state.limiter
     return limiter

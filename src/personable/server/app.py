@@ -8,6 +8,7 @@ from importlib.metadata import version
 
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
+from starlette.routing import Route
 
 from personable.kit import Kit
 from personable.server import openai
@@ -15,6 +16,9 @@ from personable.server.access import Limiter
 from personable.server.engine import Engine
 from personable.server.limits import SizeLimits
 from personable.server.logs import log_request
+from personable.server.mcp import HEADERS as MCP_HEADERS
+from personable.server.mcp import PATH as MCP_PATH
+from personable.server.mcp import McpGate
 from personable.server.metrics import Metrics
 from personable.server.problems import Problem, add_handlers
 from personable.server.routes import answering, system
@@ -29,12 +33,15 @@ def build_app(kit: Kit) -> FastAPI:
 
     Raises ConfigurationError for a kit without people.
     """
-    engine = Engine(kit)
+    engine, settings = Engine(kit), kit.settings
     assert engine.people is not None
+    origins = [one.strip() for one in settings.server_origins.split(",") if one.strip()]
+    gate = McpGate(engine, origins)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
+        async with gate.manager.run():
+            yield
         await engine.close()
 
     app = FastAPI(
@@ -49,15 +56,15 @@ def build_app(kit: Kit) -> FastAPI:
     app.state.engine, app.state.limiter = engine, Limiter(kit.settings.server_rate)
     for router in ROUTERS:
         app.include_router(router)
+    app.router.routes.append(Route(MCP_PATH, gate))
     add_handlers(app)
     _add_problem_schema(app)
-    settings = kit.settings
-    if origins := [one.strip() for one in settings.server_origins.split(",") if one.strip()]:
+    if origins:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=origins,
             allow_methods=["*"],
-            allow_headers=["Authorization", "Content-Type", "X-Request-ID"],
+            allow_headers=["Authorization", "Content-Type", "X-Request-ID", *MCP_HEADERS],
         )
     app.add_middleware(SizeLimits, body=settings.server_body_bytes, upload=settings.server_upload_bytes)
     _watch(app)

@@ -6,6 +6,7 @@ Paths of the OpenAI-compatible interface tell the same in the form of that inter
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -107,6 +108,14 @@ def problem_of(error: Exception) -> Problem:
     return _problem(500, "something failed that should not have; the server's log says where")
 
 
+def malformed(errors: Iterable[Mapping[str, Any]]) -> Problem:
+    """The problem that pydantic's errors are."""
+    # What was sent is not repeated: it may be long, or no Unicode.
+    faults = [Fault(where=".".join(map(str, one["loc"])), what=one["msg"]) for one in errors]
+    said = "; ".join(f"{fault.where}: {fault.what}" for fault in faults[:3])
+    return _problem(422, said).model_copy(update={"errors": faults})
+
+
 def answer_with(problem: Problem, headers: dict[str, str] | None = None, *, path: str = "") -> JSONResponse:
     """A problem as a response, in the form that the request's path speaks."""
     if path.startswith(OPENAI_PATHS):
@@ -135,11 +144,7 @@ async def _on_error(request: Request, error: Exception) -> Response:
 
 async def _on_invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    # What was sent is not repeated: it may be long, or no Unicode.
-    faults = [Fault(where=".".join(map(str, one["loc"])), what=one["msg"]) for one in error.errors()]
-    said = "; ".join(f"{fault.where}: {fault.what}" for fault in faults[:3])
-    problem = _problem(422, said).model_copy(update={"errors": faults})
-    return answer_with(problem, path=request.url.path)
+    return answer_with(malformed(error.errors()), path=request.url.path)
 
 
 def _problem(status: int, detail: str) -> Problem:

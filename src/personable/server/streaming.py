@@ -83,6 +83,16 @@ async def followed(board: Board, work: Coroutine[Any, Any, Any]) -> AsyncGenerat
         await _stop(task)
 
 
+async def settled(work: Coroutine[Any, Any, Any]) -> Ended:
+    """How `work` ends. It stops with who waits."""
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.wait({task})
+        return _ended(task)
+    finally:
+        await _stop(task)
+
+
 async def _events(board: Board, work: Coroutine[Any, Any, BaseModel]) -> AsyncGenerator[bytes]:
     async with contextlib.aclosing(followed(board, work)) as story:
         async for event in story:

@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 DEMO_HOME ?= build/home
+SERVER := --extra postgres --extra readers --extra server --extra telemetry
 EXTRAS := --extra eval --extra llamacpp --extra multilingual --extra readers --extra server
 
 .PHONY: demo test quick check models-test constraints clean
@@ -24,11 +25,16 @@ check: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/hadolint Dockerfile
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec compose.yaml
 
 # Pinned with hashes and without addresses; run after changing the dependencies in pyproject.toml.
 constraints: .venv/dev
 	$(BIN)/uv pip compile pyproject.toml --group build --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-annotate --custom-compile-command "make constraints" -o constraints/base.txt -q
+	$(BIN)/uv pip compile pyproject.toml $(SERVER) --group build --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-annotate --custom-compile-command "make constraints" \
+		-c constraints/base.txt -o constraints/server.txt -q
 	$(BIN)/uv pip compile pyproject.toml $(EXTRAS) --group build --group dev --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make constraints" \
 		-c constraints/base.txt -o constraints/dev.txt -q

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from personable.errors import NotFoundError
-from personable.kit import open_kit
+from personable.kit import open_kit, open_people
 from personable.llm.fallback import FallbackModel
-from personable.settings import Settings
+from personable.settings import Settings, load_settings
 
 
 @pytest.fixture
@@ -52,3 +52,13 @@ async def test_a_kit_that_cannot_be_opened_raises_and_leaves_nothing_open(
     with pytest.raises(NotFoundError, match="nowhere"):
         await open_kit(Settings(home=tmp_path, embedder="hash:64"), "nowhere")
     assert len(closed) == 1
+
+
+async def test_people_are_kept_where_the_settings_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = tmp_path / "elsewhere" / "them.db"
+    monkeypatch.setenv("PERSONABLE_PEOPLE_URL", f"sqlite:///{elsewhere}")
+    async with await open_people(load_settings(home=tmp_path / "home")) as people:
+        await people.add("ana")
+    assert elsewhere.is_file()
+    assert not (tmp_path / "home" / "people.db").exists()
+    assert "them.db" not in repr(load_settings(home=tmp_path / "home")), "an address may hold a password"

@@ -9,10 +9,13 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 from sqlalchemy import text
 
 from personable.errors import ConfigurationError, DataError
+from personable.kit import open_people
 from personable.people.store import People
+from personable.settings import Settings
 from tests.contracts.keys import KeysContract
 from tests.contracts.people import PeopleContract
 from tests.contracts.rights import RightsContract
@@ -89,3 +92,10 @@ async def test_a_server_that_is_not_there_is_named_without_its_password(tmp_path
     with pytest.raises(DataError, match=r"postgresql\+psycopg://ana:\*\*\*@.* failed") as caught:
         await People.open(f"postgresql://ana:secret@/people?host={tmp_path}")
     assert "secret" not in str(caught.value)
+
+
+async def test_a_kit_keeps_people_where_people_url_says(address: str, tmp_path: Path) -> None:
+    async with await open_people(Settings(home=tmp_path, people_url=SecretStr(address))) as people:
+        await people.add("ana")
+    async with await People.open(address) as people:
+        assert (await people.get("ana")).id == "ana"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -74,7 +74,7 @@ async def _serve(conf: Settings, host: str, port: int) -> None:
             timeout_graceful_shutdown=conf.server_grace_seconds,
         )
         server = uvicorn.Server(config)
-        with _stopped_by_signals():
+        with _stopped_by_signals(), suppress(SystemExit):  # where it cannot listen, it would leave without a word
             await server.serve()
     if not server.started:
         from personable.errors import ConfigurationError

@@ -169,3 +169,7 @@ def main() -> None:
         print("| streams | answered | failed | a second | first event s, p50 / p95 | whole s, p50 / p95 | memory |")
         print("|---|---|---|---|---|---|---|")
         asyncio.run(measure(home, given))
+
+
+if __name__ == "__main__":
+    main()

@@ -55,6 +55,7 @@ class Running:
     keys: dict[str, str]
     app: Any
     server: uvicorn.Server
+    home: Path
     clients: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     async def client(self, key: str | None = "admin", **more: Any) -> httpx.AsyncClient:
@@ -114,7 +115,7 @@ async def start(stocked: Path, tmp_path: Path) -> AsyncIterator[Start]:
                 await asyncio.sleep(0.01)
                 if task.done():
                     task.result()
-            found = Running(f"http://127.0.0.1:{bound.getsockname()[1]}", kit.people, keys, app, server)
+            found = Running(f"http://127.0.0.1:{bound.getsockname()[1]}", kit.people, keys, app, server, home)
 
             async def end() -> None:
                 await found.clients.aclose()

@@ -81,6 +81,18 @@ async def test_without_a_key_that_holds_nothing_is_answered(start: Start, name: 
         assert refused.headers["www-authenticate"] == "Bearer"
 
 
+async def test_an_emergency_text_leaves_also_where_the_collection_cannot_be_opened(start: Start) -> None:
+    running = await start()
+    builder = await running.client("builder")
+    (running.home / "collections" / "leaflets" / "words.json").write_text("{", encoding="utf-8")
+    body = {"question": "I have chest pain", "collection": "leaflets"}
+    assert (await builder.post("/v1/certify", json=body)).json()["answer"]["text"] == "Call the emergency number now."
+    heard = events((await builder.post("/v1/certify", json=body | {"stream": True})).text)
+    assert ("text", {"text": "Call the emergency number now."}) in heard
+    calm = await builder.post("/v1/certify", json=body | {"question": "How do I prevent kidney stones?"})
+    assert calm.status_code == 409
+
+
 async def test_an_error_ends_a_stream_with_its_problem(start: Start) -> None:
     builder = await (await start()).client("builder")
     body = WATER | {"person": "nobody", "stream": True}

@@ -14,7 +14,6 @@ from personable.cli.options import Collection, Embedder, Home, Json, Model, Mode
 
 if TYPE_CHECKING:
     from personable.board import Board
-    from personable.errors import PersonableError
     from personable.pipelines.certified_finding import Method
     from personable.settings import Settings
     from personable.types import CertifiedAnswer, Question
@@ -68,13 +67,14 @@ async def _certify(
     from personable.board import Board
     from personable.cli.showing import console, show_trace, styled
     from personable.errors import PersonableError
+    from personable.pipelines.certify import emergency_of
     from personable.retrieval.corpus import choose_collection
 
     name, board = choose_collection(conf.home, collection), Board()
     try:
         result = await _answered(conf, asked, name, method, board, named_embedder, strict=strict, quiet=json)
     except PersonableError as error:
-        result = _emergency(conf.home / "collections" / name, asked, method, board, error)
+        result = emergency_of(conf.home / "collections" / name, asked, method, board, error)
         if not json:
             console().print(styled(result.answer.text), soft_wrap=True)
     if json:
@@ -116,22 +116,6 @@ async def _answered(
         finally:
             if watching is not None:
                 await watching
-
-
-def _emergency(folder: Path, asked: Question, method: Method, board: Board, error: PersonableError) -> CertifiedAnswer:
-    """The approved emergency text where the collection in `folder` could not even be opened. Raises `error` where the
-    question holds no emergency phrase, or the manifest cannot be trusted either."""
-    from personable.errors import DataError
-    from personable.pipelines.certify import emergency_alone
-    from personable.retrieval.certified import stored_approval
-
-    try:
-        alarm = stored_approval(folder).alarm(asked.text)
-    except DataError:
-        raise error from None
-    if not alarm:
-        raise error
-    return emergency_alone(asked, alarm, method, board, error)
 
 
 def _show(result: CertifiedAnswer) -> None:

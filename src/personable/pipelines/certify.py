@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from time import monotonic
 
 from personable import tracing
 from personable.agent import Desk
 from personable.board import Board
-from personable.errors import PersonableError, UsageError
+from personable.errors import DataError, PersonableError, UsageError
 from personable.kit import Kit
 from personable.notes import AnswerNote, CertifiedNote, PragmaticsNote, QuestionNote
 from personable.pipelines.budget import NOTE_TOKENS, TASK_TOKENS, Budget
@@ -35,6 +36,7 @@ from personable.pipelines.knowing import remember, see_person
 from personable.pipelines.replying import Written
 from personable.prompts import fit, render
 from personable.retrieval.cards import Cards
+from personable.retrieval.certified import stored_approval
 from personable.retrieval.lay import Asked
 from personable.text import tokens
 from personable.types import Answer, Certificate, Certification, CertifiedAnswer, Passage, Question, Used
@@ -79,6 +81,23 @@ async def certify(
             return emergency_alone(question, alarm, method, board, error)
     finally:
         board.close()
+
+
+def emergency_of(
+    folder: Path, question: Question, method: Method, board: Board, error: PersonableError
+) -> CertifiedAnswer:
+    """The approved emergency text where the collection in `folder` could not even be opened, for `error`.
+
+    Raises `error` where the question holds no emergency phrase, or the manifest cannot be trusted either.
+    """
+    try:
+        alarm = stored_approval(folder).alarm(question.text)
+    except DataError:
+        raise error from None
+    if not alarm:
+        raise error
+    board.say(alarm)
+    return emergency_alone(question, alarm, method, board, error)
 
 
 def emergency_alone(

@@ -7,15 +7,19 @@ import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+from personable.board import Board
 from personable.embed import Embedder
-from personable.errors import ConfigurationError
+from personable.errors import ConfigurationError, PersonableError
 from personable.kit import Kit, open_embedder
 from personable.people.receipt import Receipt
 from personable.people.store import People
+from personable.pipelines.certified_finding import Method
+from personable.pipelines.certify import certify, emergency_of
 from personable.pipelines.shop import Shop, open_shop
 from personable.retrieval.cards import Cards, open_cards
 from personable.retrieval.corpus import Kind, choose_collection, collection_kind, list_collections, open_collection
 from personable.settings import Settings
+from personable.types import CertifiedAnswer, Question
 
 FRESH_SECONDS = 60.0
 """How long a catalogue or a set of cards is used before it is read again: what others do counts after so long."""
@@ -79,6 +83,20 @@ class Engine:
             cards = await asyncio.to_thread(open_cards, opened.kit.store, opened.kit.embedder)
             opened.cards = (time.monotonic(), cards)
         return opened.kit, opened.cards[1]
+
+    async def certify(
+        self, question: Question, collection: str | None, method: Method, *, board: Board, keep: bool, strict: bool
+    ) -> CertifiedAnswer:
+        """Answer out of a certified collection; where it cannot be opened, an approved emergency text still leaves.
+
+        Raises what `certify` raises and, where the question holds no emergency phrase, what opening raises.
+        """
+        name = choose_collection(self.settings.home, collection)
+        try:
+            kit, cards = await self.cards(name)
+        except PersonableError as error:
+            return emergency_of(self.settings.home / "collections" / name, question, method, board, error)
+        return await certify(kit, cards, question, method=method, board=board, keep=keep, strict=strict)
 
     def release(self, collection: str) -> None:
         """Open a collection anew when it is next asked for: it was indexed or deleted."""

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Request, Response
 
 from personable.board import Board
 from personable.pipelines.answer import answer
-from personable.pipelines.certify import certify
 from personable.pipelines.converse import converse
 from personable.pipelines.recommend import recommend
 from personable.server.access import AnyCaller, Caller, TheEngine
@@ -65,8 +64,7 @@ async def post_certify(
 ) -> CertifiedAnswer | Response:
     """Answer with certified text alone, each sentence with its source."""
     question, board = asked(body, who), Board()
-    kit, cards = await engine.cards(body.collection)
-    work = certify(kit, cards, question, method=body.method, board=board, keep=body.keep, strict=body.strict)
+    work = engine.certify(question, body.collection, body.method, board=board, keep=body.keep, strict=body.strict)
     return streamed(board, work) if body.stream else await attended(request, work)
 
 

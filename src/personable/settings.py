@@ -85,6 +85,7 @@ class Settings(BaseSettings):
     server_body_bytes: int = Field(1_000_000, ge=1_000, description="largest body of a request that uploads nothing")
     server_upload_bytes: int = Field(100_000_000, ge=1_000, description="largest upload, all its files together")
     server_origins: str = Field("", description="other sites whose pages may call (CORS), with commas between")
+    server_reports: Path | None = Field(None, description="folder of reports (None: `reports` in the home)")
     server_login_hours: float = Field(12.0, gt=0, le=8760, description="how long who signed in to the page stays so")
     server_log_texts: bool = Field(False, description="log messages of errors and libraries, which may quote people")
     server_grace_seconds: int = Field(130, ge=0, le=3600, description="for answers under way when told to stop")

@@ -21,7 +21,7 @@ from personable.server.routes.answering import asked, conversed
 from personable.server.streaming import HEADERS, Ended, attended, followed
 from personable.server.web import telling
 from personable.server.web.exchanges import Exchange, earlier, exchange, heard_on
-from personable.server.web.frame import PageRoute, after, link, page, render
+from personable.server.web.frame import PageRoute, after, is_fragment, link, page, render
 from personable.server.web.passages import opened
 from personable.server.web.shelves import chosen, shelves
 from personable.server.web.visitor import Somebody, TheVisitor, Visitor
@@ -88,7 +88,7 @@ async def passage(
     shown = await asyncio.to_thread(opened, kit, id, start, end)
     if request.method == "POST" and answer and visitor.person is not None:
         await feedback(engine.base, answer, visitor.person.id, "click", passage=number)
-    name = "_passage.html" if request.headers.get("HX-Request") else "passage.html"
+    name = "_passage.html" if is_fragment(request) else "passage.html"
     return page(request, name, shown=shown, collection=collection)
 
 

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import closing
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from personable.errors import PersonableError
-from personable.retrieval.catalogue import ITEM, MARK
-from personable.retrieval.certified import STORED
-from personable.retrieval.database import Database
+from personable.retrieval.corpus import Kind, collection_kind
 from personable.server.engine import Engine
-
-Kind = Literal["documents", "items", "certified", "unreadable"]
 
 
 class Shelf(NamedTuple):
-    """A collection; `problem` says why it cannot be read, "" where it can."""
+    """A collection. `kind` is None, and `problem` says why, where it cannot be read."""
 
     name: str
-    kind: Kind
-    passages: int = 0
-    documents: int = 0
+    kind: Kind | None
     problem: str = ""
 
 
@@ -40,12 +33,7 @@ def chosen(there: list[Shelf], named: str) -> str:
 
 
 def _look(home: Path, name: str) -> Shelf:
-    folder = home / "collections" / name
     try:
-        with closing(Database(folder, write=False)) as database:
-            items = len(database.matching({MARK: ITEM})) > 0
-            counts = (database.count(), len(database.documents()))
+        return Shelf(name, collection_kind(home, name))
     except PersonableError as error:
-        return Shelf(name, "unreadable", problem=str(error))
-    kind: Kind = "certified" if (folder / STORED).is_file() else "items" if items else "documents"
-    return Shelf(name, kind, *counts)
+        return Shelf(name, None, str(error))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from personable.cli.people import Id, person, with_people
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from personable.people.statements import Statement, Told
+    from personable.people.statements import Statement
     from personable.people.store import People
 
 StatementId = Annotated[str, typer.Argument(help="Its id, from `person show`.")]
@@ -29,8 +28,6 @@ Sensitive = Annotated[
     ),
 ]
 Since = Annotated[str | None, typer.Option(help="When it began to hold: 2026-01-31, or a date and time.")]
-MOST_SENTENCES = 200
-"""Of one self-description: who says more is writing a document, and each is weighed against all others."""
 Until = Annotated[str | None, typer.Option(help="When it stopped, or will stop, holding.")]
 
 
@@ -75,17 +72,14 @@ def start(
     home: Home = None,
 ) -> None:
     """Get to know somebody: asks three questions, or takes a self-description; each sentence becomes a statement."""
-    from personable.errors import UsageError
+    from personable.people.exchange import from_description
     from personable.people.person import start_questions
 
     conf = settings(home=home)
     with_people(conf, lambda people: people.get(id))  # before asking anything
     asked = () if source else start_questions()
     answers = [_read(source)] if source else [typer.prompt(ask, default="", show_default=False) for ask in asked]
-    told = [one for answer in answers for one in _each_sentence(answer, conf.language)]
-    if not 0 < len(told) <= MOST_SENTENCES:
-        said = f"{len(told):,} sentences are too many" if told else "nothing was said"
-        raise UsageError(f"{said}; write 1 to {MOST_SENTENCES} about the person, such as: I am vegetarian.")
+    told = from_description(answers, conf.language)
     kept = with_people(conf, lambda people: people.tell_many(id, told))
     if json:
         print_json([one.model_dump(mode="json") for one in kept])
@@ -176,20 +170,14 @@ def import_file(
     home: Home = None,
 ) -> None:
     """Take in a person's JSON export (they must not be there), or statements of somebody who is."""
-    from personable.errors import UsageError
-    from personable.people.exchange import from_markdown, from_ptkb
+    from personable.people.exchange import read_import
 
-    text, conf = _read(file), settings(home=home)
-    held = _json(text, file) if text.lstrip()[:1] in ("{", "[") else None
-    if isinstance(held, dict) and "format" in held:
-        named = held.get("person")
-        if not isinstance(named, dict) or named.get("id") != id:
-            raise UsageError(f"{file} is not the export of {id!r}; give the id that it holds")
+    held, conf = read_import(_read(file), id, file), settings(home=home)
+    if isinstance(held, dict):
         made = with_people(conf, lambda people: people.restore(held))
         print_json(made) if json else print(f"{made.id} is as they were")
         return
-    told = from_markdown(text) if held is None else from_ptkb(held)
-    kept = with_people(conf, lambda people: people.tell_many(id, told))
+    kept = with_people(conf, lambda people: people.tell_many(id, held))
     print_json([one.model_dump(mode="json") for one in kept]) if json else print(f"{len(kept)} statements taken in")
 
 
@@ -216,22 +204,3 @@ def _read(file: str) -> str:
         raise DataError(f"{file} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise DataError(f"{file} is not UTF-8 text; save it as UTF-8") from error
-
-
-def _json(text: str, file: str) -> Any:
-    import json
-
-    from personable.errors import DataError
-
-    try:
-        return json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise DataError(f"{file} is not JSON: {error}; nothing was imported") from error
-
-
-def _each_sentence(text: str, language: str) -> list[Told]:
-    from personable.people.statements import Told
-    from personable.text import sentences
-
-    spans = (re.sub(r"^(?:[-*•‣·]|\d{1,3}[.)])\s+", "", span.text) for span in sentences(text, language))
-    return [Told(said) for said in spans if said]

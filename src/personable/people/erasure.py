@@ -31,8 +31,8 @@ async def erase(people: People, home: Path, person: str) -> Receipt:
     """Remove the person from the store, and from recordings and runs in `home` and in registered folders; then look in
     every file there for what they said, asked and are called. Raises NotFoundError for an unknown person.
 
-    The builder's collections (`home/collections`) are searched and not changed. What the receipt calls `left` was not
-    removed: a file of another program, or the log of a database that somebody still reads.
+    The builder's collections and uploads (`home/collections`, `home/uploads`) are searched and not changed. What the
+    receipt calls `left` was not removed: a file of another program, or the log of a database that somebody still reads.
     """
     held = await people.export(person)
     every = _texts(held)
@@ -74,7 +74,7 @@ class _Seen(NamedTuple):
 class _Work:
     def __init__(self, person: str, home: Path, store: Path | None, runs: Sequence[Path], texts: list[str]) -> None:
         self.person, self.store = person, store
-        self.roots = {home / "collections": "documents", home: "home"} | {
+        self.roots = {home / "collections": "documents", home / "uploads": "documents", home: "home"} | {
             run: "run" for run in runs if not run.is_relative_to(home)
         }
         self.search, self.pages = Search(texts), Search(texts, halves=True)

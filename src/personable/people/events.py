@@ -51,6 +51,23 @@ class Turn(Value):
     time: Instant
 
 
+class Session(Value):
+    """A session of a person; `turns` is how many it has."""
+
+    id: str
+    opened: Instant
+    turns: int
+
+
+class KeptText(Value):
+    """A stored answer without its board."""
+
+    id: str
+    session: str | None
+    answer: str
+    created: Instant
+
+
 class Kept(Value):
     """A stored answer: the answer and the board it came from, as they were serialised."""
 

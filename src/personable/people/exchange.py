@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, get_args
 
-from personable.errors import DataError
+from personable.errors import DataError, UsageError
 from personable.people.person import Person
 from personable.people.statements import Kind, State, Statement, Told
+from personable.text import sentences
+
+MOST_SENTENCES = 200
+"""Of one self-description: who says more is writing a document, and each is weighed against all others."""
 
 _TITLES: dict[Kind, str] = {
     "constraint": "Constraints", "goal": "Goals", "preference": "Preferences", "fact": "Facts"
@@ -75,6 +80,35 @@ def from_ptkb(value: Any) -> list[Told]:
             raise DataError(f"statement {number} of the ptkb has no text; nothing was imported")
         told.append(Told(text))
     return told
+
+
+def from_description(texts: Iterable[str], language: str) -> list[Told]:
+    """Each sentence of a self-description as a statement. Raises UsageError where there is none, or too many."""
+    spans = (span.text for text in texts for span in sentences(text, language))
+    told = [Told(said) for span in spans if (said := re.sub(r"^(?:[-*•‣·]|\d{1,3}[.)])\s+", "", span))]
+    if not 0 < len(told) <= MOST_SENTENCES:
+        said = f"{len(told):,} sentences are too many" if told else "nothing was said"
+        raise UsageError(f"{said}; write 1 to {MOST_SENTENCES} about the person, such as: I am vegetarian.")
+    return told
+
+
+def read_import(text: str, person: str, where: str) -> dict[str, Any] | list[Told]:
+    """What a file holds of `person`: their export, to be restored, or statements as Markdown or `ptkb`.
+
+    Raises UsageError for somebody else's export, DataError for what cannot be read; `where` names the file.
+    """
+    if text.lstrip()[:1] not in ("{", "["):
+        return from_markdown(text)
+    try:
+        held = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise DataError(f"{where} is not JSON: {error}; nothing was imported") from error
+    if not isinstance(held, dict) or "format" not in held:
+        return from_ptkb(held)
+    named = held.get("person")
+    if not isinstance(named, dict) or named.get("id") != person:
+        raise UsageError(f"{where} is not the export of {person!r}; give the id that it holds")
+    return held
 
 
 def _item(one: Statement) -> str:

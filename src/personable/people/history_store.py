@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from personable.people import schema
 from personable.people.base import Store, fields, mine
 from personable.people.checks import checked_id, checked_text
-from personable.people.events import Event, EventKind, Turn, now
+from personable.people.events import Event, EventKind, Session, Turn, now
 from personable.people.statements import new_id
 
 _EVENT, _TURN = schema.events.c, schema.turns.c
@@ -84,6 +84,17 @@ class HistoryStore(Store):
             await self._known(connection, person, lock=True)
             await self._session(connection, person, chosen)
         return chosen
+
+    async def sessions(self, person: str, limit: int = 200) -> list[Session]:
+        """The latest sessions of the person, the newest first."""
+        table, turns = schema.sessions, schema.turns
+        own = (turns.c.person == table.c.person) & (turns.c.session == table.c.id)
+        count = select(func.count()).where(own).scalar_subquery().label("turns")
+        query = select(table.c.id, table.c.opened, count).where(table.c.person == bindparam("person"))
+        async with self._read() as connection:
+            latest = query.order_by(table.c.opened.desc(), table.c.id).limit(limit)
+            rows = await self._theirs(connection, person, await self._rows(connection, latest, person))
+        return [Session(**row._mapping) for row in rows]
 
     async def turns(self, person: str, session: str, limit: int = 3) -> list[Turn]:
         """The last `limit` turns of the person's session, oldest first; none for a session that is not theirs."""

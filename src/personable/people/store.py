@@ -14,7 +14,7 @@ from personable.people import schema
 from personable.people.archive_store import ArchiveStore
 from personable.people.base import fields, one_of
 from personable.people.checks import checked_id, checked_line, checked_text
-from personable.people.events import Event, Kept, now
+from personable.people.events import Event, Kept, KeptText, now
 from personable.people.history_store import HistoryStore, event_rows
 from personable.people.key_store import KeyStore
 from personable.people.memory import Memory
@@ -125,6 +125,25 @@ class People(StatementStore, HistoryStore, WeightStore, RunStore, KeyStore, Arch
         """The kept answer of this person or, with None, of a stranger. Another's raises NotFoundError."""
         owner = schema.answers.c.person
         return await self._answer(answer_id, owner.is_(None) if person is None else owner == person)
+
+    async def answers(
+        self, person: str | None = None, *, limit: int = 20, before: str | None = None
+    ) -> Sequence[KeptText]:
+        """The latest answers kept for this person or, with None, for strangers, newest first; only those older than the
+        answer `before` where it is given, which raises NotFoundError unless it is one of them."""
+        table = schema.answers
+        owner = table.c.person.is_(None) if person is None else table.c.person == person
+        query = select(*(table.c[name] for name in KeptText.model_fields)).where(owner)
+        async with self._read() as connection:
+            if before is not None:
+                row = await connection.scalar(select(table.c.row).where(owner, table.c.id == before))
+                if row is None:
+                    raise NotFoundError(f"no answer {before!r} is kept for this person; begin with the newest")
+                query = query.where(table.c.row < row)
+            rows = (await connection.execute(query.order_by(table.c.row.desc()).limit(limit))).all()
+            if person is not None:
+                await self._theirs(connection, person, rows)
+        return [KeptText(**row._mapping) for row in rows]
 
     async def any_answer(self, answer_id: str) -> Kept:
         """The kept answer, whoever it was given to: for who owns the store (the command line), never for a request."""

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Literal
 
+from pydantic import ValidationError
+
 from personable.board import Board
-from personable.errors import ConfigurationError, UsageError
+from personable.errors import ConfigurationError, DataError, UsageError
 from personable.kit import Kit
-from personable.notes import PortraitNote
-from personable.people.events import Event, EventKind, now
+from personable.notes import PortraitNote, RecommendationsNote
+from personable.people.events import Event, EventKind, Kept, now
 from personable.people.learning import LONGEST_ODDS, Pair, clicked, judged, learnt
 from personable.people.memory import WeightsChange
 from personable.people.portrait import worth
@@ -54,12 +56,12 @@ async def feedback(
     weightiest click, compares what it is about with the other passages that the answer was made from. A comment, a
     rating of 3, and what was said before teach nothing; nor does anything where the person lets nothing be learnt or
     the dial is off. Raises UsageError for what makes no sense, NotFoundError for an answer that was not given to
-    `person`, ConfigurationError without a store of people.
+    `person`, DataError for one that cannot be read, ConfigurationError without a store of people.
     """
     if kit.people is None:
         raise ConfigurationError("feedback needs the store of people, which this kit was opened without")
     kept = await kit.people.answer(answer_id, person)
-    answer, board = Answer.model_validate_json(kept.answer), Board.from_json(kept.board)
+    answer, board = _read(kept)
     _check(kind, passage, value, text)
     cited = None if passage is None else _citation(answer, passage)
     event = Event(
@@ -79,6 +81,16 @@ async def feedback(
     lesson = _Lesson(answer, board, event, _named(kind, value, cited))
     change = await kit.people.learn(event, lesson)
     return Outcome(event=event, change=change, why=lesson.reason)
+
+
+def _read(kept: Kept) -> tuple[Answer, Board]:
+    try:
+        board = Board.from_json(kept.board)
+        if board.latest(RecommendationsNote) is not None:
+            raise UsageError(f"{kept.id} is a recommendation: record what was done with its items instead")
+        return Answer.model_validate_json(kept.answer), board
+    except ValidationError as error:
+        raise DataError(f"answer {kept.id} was stored by another version and cannot be read; ask again") from error
 
 
 class _Lesson:

@@ -21,11 +21,21 @@ from personable.server.mcp import PATH as MCP_PATH
 from personable.server.mcp import McpGate
 from personable.server.metrics import Metrics
 from personable.server.problems import Problem, add_handlers
-from personable.server.routes import answering, system
+from personable.server.routes import answering, deeds, kept, keys, people, statements, system
 from personable.server.watch import Watch
 from personable.server.web import pages
 
-ROUTERS = (answering.router, openai.router, system.router, *pages.ROUTERS)
+ROUTERS = (
+    answering.router,
+    openai.router,
+    people.router,
+    statements.router,
+    deeds.router,
+    kept.router,
+    keys.router,
+    system.router,
+    *pages.ROUTERS,
+)
 
 
 def build_app(kit: Kit) -> FastAPI:

@@ -33,6 +33,7 @@ __all__ = [
     "delete_collection",
     "list_collections",
     "open_collection",
+    "uploads_folder",
 ]
 Kind = Literal["documents", "catalogue", "certified"]
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?")
@@ -56,17 +57,20 @@ class Collection:
         paths: Sequence[Path],
         options: IndexOptions | None = None,
         progress: Callable[[Progress], None] | None = None,
+        *,
+        below: Path | None = None,
     ) -> IndexReport:
         """Make the collection mirror the files at and below `paths`; documents from elsewhere stay as they are.
 
         A file or record that cannot be read is reported, and the rest is indexed; where nothing can be read at all the
-        collection stays as it was. A killed run is taken up by the next. Raises DataError for a path that is not there
+        collection stays as it was. A killed run is taken up by the next. With `below` documents from under that folder
+        say where in it they are from, and not where it is. Raises DataError for a path that is not there
         or holds no file that can be read, ModelError where embedding fails (what was stored until then stays; open the
         collection again to go on).
         """
         found = search(paths)
         with closing(self._ledger()) as ledger:
-            run = IndexRun(self.store, ledger, options or IndexOptions(), progress)
+            run = IndexRun(self.store, ledger, options or IndexOptions(), progress, below)
             with ExitStack() as stopped:
                 stopped.callback(self.close)  # and with it forget what is half done
                 stopped.callback(ledger.save)
@@ -188,14 +192,23 @@ def collection_kind(home: Path, name: str) -> Kind:
 
 
 def delete_collection(home: Path, name: str) -> None:
-    """Delete a collection with its passages, vectors and files. Raises NotFoundError and UsageError."""
-    folder = _folder(home, name)
-    if not folder.is_dir():
+    """Delete a collection with its passages, vectors and files, and what was uploaded for it.
+
+    Raises NotFoundError and UsageError.
+    """
+    folders = [folder for folder in (uploads_folder(home, name), _folder(home, name)) if folder.is_dir()]
+    if not folders:
         raise NotFoundError(_missing(home, name))
-    grave = folder.with_name(f".{name}.deleted")
-    shutil.rmtree(grave, ignore_errors=True)
-    folder.rename(grave)  # at once for everybody else, also where deleting is then interrupted
-    shutil.rmtree(grave)
+    for folder in folders:
+        grave = folder.with_name(f".{name}.deleted")
+        shutil.rmtree(grave, ignore_errors=True)
+        folder.rename(grave)  # at once for everybody else, also where deleting is then interrupted
+        shutil.rmtree(grave)
+
+
+def uploads_folder(home: Path, name: str) -> Path:
+    """Where the files lie that were uploaded for a collection. Raises UsageError for a name that cannot be one."""
+    return home / "uploads" / _folder(home, name).name
 
 
 def _folder(home: Path, name: str) -> Path:

@@ -9,6 +9,7 @@ copy takes its place. See `ledger` for what a killed run leaves.
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -49,10 +50,12 @@ class IndexRun:
         ledger: Ledger,
         options: IndexOptions,
         progress: Callable[[Progress], None] | None = None,
+        below: Path | None = None,
     ) -> None:
         self._store, self._ledger, self._options = store, ledger, options
         self._language = store.manifest.language
         self._progress = progress
+        self._below = f"{below.resolve()}{os.sep}" if below is not None else ""
         self._stored = store.documents()
         self._lost = {Path(path) for document, path in ledger.owned() if document not in self._stored}
         self._counts = dict.fromkeys(("added", "replaced", "unchanged", "removed", "passages"), 0)
@@ -152,7 +155,7 @@ class IndexRun:
         for found in read(file.path, self._options, name, source) if file.size else ():
             self._tell(file.path, source.position)
             if isinstance(found, Document):
-                yield found
+                yield found.model_copy(update={"source": found.source.removeprefix(self._below)})
                 continue
             problems += 1
             if problems <= _PROBLEMS:

@@ -14,6 +14,7 @@ from typing import IO, cast
 from personable.errors import UnreadableFileError
 
 _CHUNK = 1 << 20
+_SUSPECT, _RATIO = 10_000_000, 100  # bytes from which an archive that unpacks to so many times its size is no text
 _SAMPLE = 1 << 16
 _EVIDENCE = 16  # bytes beyond ASCII; on fewer a guess is worth less than the most common old encoding
 _BOMS = (
@@ -26,6 +27,28 @@ _BOMS = (
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
 _DECLARED = re.compile(rb"<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 _MULTIBYTE = re.compile(r"[^\x00-\x7f\ufffd]")
+
+
+class _Unpacked(gzip.GzipFile):
+    """A gzip archive that ends with UnreadableFileError where it unpacks to more than a text would."""
+
+    def __init__(self, raw: IO[bytes], path: Path) -> None:
+        super().__init__(fileobj=raw)
+        self._path, self._most = path, max(_SUSPECT, _RATIO * path.stat().st_size)
+
+    def read(self, size: int | None = -1) -> bytes:
+        return self._counted(super().read(self._most + 1 if size is None or size < 0 else size))
+
+    def read1(self, size: int = -1) -> bytes:
+        return self._counted(super().read1(size))
+
+    def _counted(self, data: bytes) -> bytes:
+        if self.tell() > self._most:
+            raise UnreadableFileError(
+                f"{self._path} unpacks to more than {self._most:,} bytes, far more than a text of its size; "
+                "unpack it, and look at what it is"
+            )
+        return data
 
 
 class TextFile:
@@ -52,7 +75,7 @@ class TextFile:
             self._raw = self.path.open("rb")
         except OSError as error:
             raise UnreadableFileError(f"cannot open {self.path}: {error.strerror or error}") from error
-        return cast(IO[bytes], gzip.GzipFile(fileobj=self._raw)) if self.packed else self._raw
+        return cast(IO[bytes], _Unpacked(self._raw, self.path)) if self.packed else self._raw
 
     def digest(self) -> str:
         """sha256 (hex) of the bytes on disk, read in pieces. Raises UnreadableFileError."""

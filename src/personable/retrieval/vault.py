@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -154,7 +155,12 @@ def file_bytes(path: Path, sha256: str = "") -> tuple[bytes, str]:
             raise DataError(
                 f"{path} is not the file that was approved: its digest is {digest}, the manifest says {sha256}"
             )
-        return (gzip.decompress(data) if packed else data), suffix
+        if packed:
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as archive:
+                data = archive.read(LARGEST + 1)
+            if len(data) > LARGEST:
+                raise DataError(f"{path} unpacks to more than {LARGEST:,} bytes; split it")
+        return data, suffix
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path} cannot be read: {error}") from error
 

@@ -14,6 +14,7 @@ from personable.kit import Kit
 from personable.server import openai
 from personable.server.access import Limiter
 from personable.server.engine import Engine
+from personable.server.jobs import Jobs
 from personable.server.limits import SizeLimits
 from personable.server.logs import log_request
 from personable.server.mcp import HEADERS as MCP_HEADERS
@@ -21,7 +22,7 @@ from personable.server.mcp import PATH as MCP_PATH
 from personable.server.mcp import McpGate
 from personable.server.metrics import Metrics
 from personable.server.problems import Problem, add_handlers
-from personable.server.routes import answering, deeds, kept, keys, people, statements, system
+from personable.server.routes import answering, collections, deeds, documents, kept, keys, people, statements, system
 from personable.server.watch import Watch
 from personable.server.web import pages
 
@@ -33,6 +34,8 @@ ROUTERS = (
     deeds.router,
     kept.router,
     keys.router,
+    collections.router,
+    documents.router,
     system.router,
     *pages.ROUTERS,
 )
@@ -45,6 +48,7 @@ def build_app(kit: Kit) -> FastAPI:
     """
     engine, settings = Engine(kit), kit.settings
     assert engine.people is not None
+    jobs = Jobs(engine)
     origins = [one.strip() for one in settings.server_origins.split(",") if one.strip()]
     gate = McpGate(engine, origins)
 
@@ -52,6 +56,7 @@ def build_app(kit: Kit) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with gate.manager.run():
             yield
+        await jobs.close()
         await engine.close()
 
     app = FastAPI(
@@ -63,7 +68,7 @@ def build_app(kit: Kit) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.engine, app.state.limiter = engine, Limiter(kit.settings.server_rate)
+    app.state.engine, app.state.jobs, app.state.limiter = engine, jobs, Limiter(kit.settings.server_rate)
     for router in ROUTERS:
         app.include_router(router)
     app.router.routes.append(Route(MCP_PATH, gate))

@@ -127,14 +127,19 @@ class Engine:
         name = choose_collection(self.settings.home, collection)
         async with self._locks[name]:
             if name not in self._opened:
-                embedder = await asyncio.to_thread(self._embedder, name)
+                embedder = await asyncio.to_thread(self.embedder, name)
                 self._opened[name] = _Opened(await self.base.over(name, embedder))
             return self._opened[name]
 
-    def _embedder(self, collection: str) -> Embedder | None:
-        with open_collection(self.settings.home, collection) as found:
-            named = found.store.manifest.embedder
+    def embedder(self, collection: str, named: str = "") -> Embedder | None:
+        """The embedder that a collection was made with, None where it was without one; for a new collection the one
+        that is `named`, or else the server's. Blocks. Raises ConfigurationError."""
         usual = self.base.embedder
+        if collection in self.collections():
+            with open_collection(self.settings.home, collection) as found:
+                named = found.store.manifest.embedder
+        elif not named:
+            return usual
         if not named or (usual is not None and named == usual.name):
             return usual if named else None
         if named not in self._embedders:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -119,6 +120,8 @@ class Jobs:
             outcome = {"state": "done", "report": report, "file": "", "passages": report.passages, "done": job.total}
         else:
             problem = problem_of(error if isinstance(error, Exception) else RuntimeError("stopped"))
+            told = problem.detail.replace(f"{self.engine.settings.home.resolve()}{os.sep}", "")
+            problem = problem.model_copy(update={"detail": told})
             outcome = {"state": "failed", "problem": problem, "file": ""}
         self.engine.release(job.collection)
         del self._busy[job.collection]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from personable.server.problems import ProblemError, answer_with, problem_of
 
 HEADER_BYTES = 32_768
+LINGER_SECONDS = 5.0
+"""How long what a refused request still sends is read."""
 
 
 class SizeLimits:
@@ -57,5 +62,22 @@ class SizeLimits:
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, error: ProblemError) -> None:
-    # What was not read cannot be told from a next request: the connection ends.
-    await answer_with(problem_of(error), {"Connection": "close"}, path=scope["path"])(scope, receive, send)
+    """Answer, and end the connection: what was not read cannot be told from a next request.
+
+    What is still coming is read and thrown away for a while, since a connection that is closed before would be reset,
+    and who sends would never see the answer.
+    """
+
+    async def lingering(message: Message) -> None:
+        if message["type"] != "http.response.body":
+            await send(message)
+            return
+        await send({**message, "more_body": True})
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LINGER_SECONDS):
+                while (await receive()).get("more_body", False):
+                    pass
+        await send({"type": "http.response.body"})
+
+    answer = answer_with(problem_of(error), {"Connection": "close"}, path=scope["path"])
+    await answer(scope, receive, lingering)

@@ -56,14 +56,14 @@ class Tally:
     failed: list[str] = field(default_factory=list)
 
 
-def settings(home: Path) -> Settings:
-    """Of the server: no limit that the load would meet, and one thread for the embedder."""
-    return Settings(home=home, server_rate=1_000_000)
+def settings(home: Path, embedder: str) -> Settings:
+    """Of the server: no limit that the load would meet."""
+    return Settings(home=home, embedder=embedder, server_rate=1_000_000)
 
 
-async def serve(home: Path, delay: float) -> None:
+async def serve(home: Path, embedder: str, delay: float) -> None:
     """The server's process: prints its port and a key, and serves until it is stopped."""
-    async with await open_kit(settings(home)) as kit:
+    async with await open_kit(settings(home, embedder)) as kit:
 
         def answer(prompt: Prompt, output: object) -> Any:
             model.prompts.clear()  # it would keep them all, and their memory is not the server's
@@ -114,7 +114,16 @@ async def load(client: httpx.AsyncClient, streams: int, seconds: float, keep: bo
 
 async def measure(home: Path, given: argparse.Namespace) -> None:
     """Start the server, put it under load, print the table."""
-    command = (sys.executable, __file__, "--serve", str(home), "--delay", str(given.delay))
+    command = (
+        sys.executable,
+        __file__,
+        "--serve",
+        str(home),
+        "--delay",
+        str(given.delay),
+        "--embedder",
+        given.embedder,
+    )
     server = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     assert server.stdout is not None
     try:
@@ -155,15 +164,16 @@ def main() -> None:
     parser.add_argument("--streams", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--delay", type=float, default=0.05, help="seconds of one model call")
+    parser.add_argument("--embedder", default="minilm", help="minilm, or hash:256 to measure without embedding")
     parser.add_argument("--keep", action="store_true", help="store every answer and board, as a server usually does")
     parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.serve:
-        asyncio.run(serve(given.serve, given.delay))
+        asyncio.run(serve(given.serve, given.embedder, given.delay))
         return
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        embedder = make_embedder(settings(home).embedder)
+        embedder = make_embedder(given.embedder)
         with open_collection(home, COLLECTION, embedder=embedder, create=True) as collection:
             collection.index([cards()])
         print("| streams | answered | failed | a second | first event s, p50 / p95 | whole s, p50 / p95 | memory |")

@@ -31,6 +31,11 @@ class Visitor:
         return self.who.key.person is None
 
     @property
+    def builds(self) -> bool:
+        """Whether the key may change collections."""
+        return self.who.key.scope in ("builder", "admin")
+
+    @property
     def name(self) -> str:
         """What the person is called on the page."""
         return self.person.name or self.person.id if self.person else "nobody in particular"

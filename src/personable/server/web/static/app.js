@@ -113,3 +113,21 @@ document.addEventListener("htmx:afterSwap", (event) => {
 });
 side.addEventListener("click", (event) => event.target === side && side.close());
 document.addEventListener("htmx:beforeRequest", () => document.getElementById("notice").replaceChildren());
+
+const upload = document.getElementById("upload");
+if (upload) {
+  upload.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const { into, kind, files, folder } = upload.elements;
+    const chosen = [...files.files, ...folder.files];
+    const job = document.getElementById("job");
+    if (!chosen.length) return job.replaceChildren(made("p", "problem", "Choose files or a folder first."));
+    const data = new FormData();
+    data.set("kind", kind.value);
+    for (const file of chosen) data.append("files", file, file.webkitRelativePath || file.name);
+    job.replaceChildren(made("p", "hint", `Sending ${chosen.length} files …`));
+    const response = await sent(`/collections/${encodeURIComponent(into.value)}/upload`, data, "text/html");
+    job.innerHTML = await response.text();
+    htmx.process(job);
+  });
+}

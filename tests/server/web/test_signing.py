@@ -5,7 +5,7 @@ import pytest
 from tests.server.conftest import Start
 from tests.server.web.conftest import signed_in
 
-ALL = ("/ask", "/you", "/for-you", "/certified", "/benchmarks")
+ALL = ("/ask", "/you", "/for-you", "/certified", "/collections", "/collections/notes", "/benchmarks")
 
 
 async def test_a_key_is_exchanged_for_a_login_that_scripts_and_other_sites_cannot_use(start: Start) -> None:

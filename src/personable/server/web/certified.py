@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request, Response
 
@@ -85,7 +85,7 @@ async def certify(
         telling.timeline(board),
         kept=bool(result.certification.sources),
     )
-    shown = {"collection": collection, "reply": reply, "asks": QUESTIONS}
+    shown: dict[str, Any] = {"collection": collection, "reply": reply, "asks": QUESTIONS}
     if is_fragment(request):
         return page(request, "_certified.html", **shown)
     return page(request, "certified.html", shelves=await shelves(engine, "certified"), **shown)

@@ -72,9 +72,7 @@ async def index(
 
 
 @router.get("/{name}/jobs/{job}")
-async def progress(
-    request: Request, _: Builder, visitor: TheVisitor, jobs: TheJobs, name: str, job: str
-) -> Response:
+async def progress(request: Request, _: Builder, visitor: TheVisitor, jobs: TheJobs, name: str, job: str) -> Response:
     """How far a job is, and what it did."""
     return _job(request, jobs.get(job))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Query, Request, Response
 
@@ -61,7 +61,12 @@ async def recommended(
     found = await attended(request, recommend(kit, shop, wish, board=board))
     offers = [Offer(one, shop.items[shop.rows[one.item]]) for one in found.items]
     steps = [(post.id, telling.told(post)) for post in board.all()]
-    shown = {"offers": offers, "found": found, "steps": [step for step in steps if step[1]], "collection": collection}
+    shown: dict[str, Any] = {
+        "offers": offers,
+        "found": found,
+        "steps": [step for step in steps if step[1]],
+        "collection": collection,
+    }
     if is_fragment(request):
         return page(request, "_offers.html", **shown)
     return page(request, "for_you.html", shelves=await shelves(engine, "catalogue"), query=query, **shown)

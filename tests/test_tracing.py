@@ -131,7 +131,7 @@ async def test_every_pipeline_is_a_span_also_when_it_refuses(name: str, make_kit
         "answer": lambda: answer(make_kit(), Question(text=" ")),
         "converse": lambda: converse(make_kit(), Question(text=" ")),
         "recommend": lambda: recommend(make_kit(), none, Wish(person="ana", query="x" * 3000)),
-        "certify": lambda: certify(make_kit(), none, Question(text=" ")),
+        "certify": lambda: certify(make_kit(), none, Question(text="x"), method=none),
     }
     with pytest.raises(UsageError):
         await runs[name]()

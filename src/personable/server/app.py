@@ -8,7 +8,6 @@ from importlib.metadata import version
 
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
-from starlette.routing import Route
 
 from personable.kit import Kit
 from personable.server import openai
@@ -18,7 +17,6 @@ from personable.server.jobs import Jobs
 from personable.server.limits import SizeLimits
 from personable.server.logs import log_request
 from personable.server.mcp import HEADERS as MCP_HEADERS
-from personable.server.mcp import PATH as MCP_PATH
 from personable.server.mcp import McpGate
 from personable.server.metrics import Metrics
 from personable.server.problems import Problem, add_handlers
@@ -71,7 +69,7 @@ def build_app(kit: Kit) -> FastAPI:
     app.state.engine, app.state.jobs, app.state.limiter = engine, jobs, Limiter(kit.settings.server_rate)
     for router in ROUTERS:
         app.include_router(router)
-    app.router.routes.append(Route(MCP_PATH, gate))
+    app.router.routes.append(gate.route)
     add_handlers(app)
     _add_problem_schema(app)
     if origins:

@@ -20,6 +20,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.requests import Request
+from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from personable.people.statements import Statement
@@ -126,10 +127,10 @@ class _Handlers:
 
 
 class McpGate:
-    """The server at `PATH` of an app: a key first, then the SDK. `manager.run()` belongs around the app's life."""
+    """The server behind its `route`: a key first, then the SDK. `manager.run()` belongs around the app's life."""
 
     def __init__(self, engine: Engine, origins: Sequence[str]) -> None:
-        server = build_mcp(engine, lambda context: context.request.scope["personable.caller"])
+        server = build_mcp(engine, _by_key)
         names = (*LOOPBACK, *(urlsplit(origin).netloc for origin in origins))
         security = TransportSecuritySettings(
             allowed_hosts=[*names, *(f"{name}:*" for name in LOOPBACK)],
@@ -141,10 +142,18 @@ class McpGate:
             security_settings=security,
             max_request_body_size=engine.settings.server_body_bytes,
         )
+        self.route = Route(PATH, self)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["route"] = self.route  # for the log
         scope["personable.caller"] = await key_caller(Request(scope))
         await self.manager.handle_request(scope, receive, send)
+
+
+def _by_key(context: Context) -> Caller:
+    assert context.request is not None
+    found: Caller = context.request.scope["personable.caller"]
+    return found
 
 
 async def _worked(tool: Tool, engine: Engine, who: Caller, body: Value) -> Value:

@@ -95,7 +95,7 @@ async def test_statements_and_collections_are_resources(start: Start) -> None:
     assert json.loads(collections.text) == [
         {"name": "leaflets", "kind": "certified"},
         {"name": "notes", "kind": "documents"},
-        {"name": "shop", "kind": "catalogue"},
+        {"name": "shop", "kind": "items"},
     ]
 
 

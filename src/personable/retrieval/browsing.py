@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from pydantic import Field
 
 from personable.errors import NotFoundError
 from personable.retrieval.catalogue import is_catalogue
 from personable.retrieval.certified import STORED
+from personable.retrieval.corpus import Kind
 from personable.retrieval.store import PassageStore
 from personable.types import Passage, Value
-
-Kind = Literal["documents", "items", "certified"]
-"""What a collection holds: documents, the items of a catalogue, or certified documents."""
 
 
 class DocumentLine(Value):

@@ -35,7 +35,8 @@ __all__ = [
     "open_collection",
     "uploads_folder",
 ]
-Kind = Literal["documents", "catalogue", "certified"]
+Kind = Literal["documents", "items", "certified"]
+"""What a collection holds: documents, the items of a catalogue, or certified documents."""
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?")
 
 
@@ -188,7 +189,7 @@ def collection_kind(home: Path, name: str) -> Kind:
     if (folder / CERTIFIED).is_file():
         return "certified"
     with closing(Database(folder, write=False)) as database:
-        return "catalogue" if database.holds(MARK, ITEM) else "documents"
+        return "items" if database.holds(MARK, ITEM) else "documents"
 
 
 def delete_collection(home: Path, name: str) -> None:

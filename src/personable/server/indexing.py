@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from personable.errors import DataError, UsageError
-from personable.retrieval.browsing import Kind, kind_of
+from personable.retrieval.browsing import kind_of
 from personable.retrieval.catalogue import KINDS, fill, read_items
 from personable.retrieval.certified import read_approval
 from personable.retrieval.certifying import certify_documents
-from personable.retrieval.corpus import open_collection
+from personable.retrieval.corpus import Kind, open_collection
 from personable.retrieval.folder import Found
 from personable.retrieval.report import Failed, IndexOptions, IndexReport, Progress, Skipped
 from personable.retrieval.textfile import TextFile

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from personable.board import Board
+from personable.people.checks import STATEMENT_LENGTH
 from personable.people.events import Event
 from personable.people.statements import Statement
 from personable.pipelines.answer import answer
@@ -27,9 +28,8 @@ from personable.server.requests import (
     RecommendBody,
 )
 from personable.server.routes.answering import asked, check_session, conversed
+from personable.server.routes.deeds import NewDeeds
 from personable.types import Answer, CertifiedAnswer, Hit, Recommendations, Value
-
-LONGEST_STATEMENT = 2000
 
 
 class SearchBody(Value):
@@ -49,20 +49,16 @@ class Found(Value):
 class TellBody(Value):
     """One thing that the person said of themselves, in their words; `cause` is the utterance that it was taken from."""
 
-    text: str = Field(min_length=1, max_length=LONGEST_STATEMENT, examples=["I am allergic to nuts"])
+    text: str = Field(min_length=1, max_length=STATEMENT_LENGTH, examples=["I am allergic to nuts"])
     person: str | None = Name
-    cause: str = Field("", max_length=LONGEST_STATEMENT)
+    cause: str = Field("", max_length=STATEMENT_LENGTH)
 
 
-class DidBody(Value):
+class DidBody(NewDeeds):
     """What a person did with items of a catalogue, in the order in which it happened. `value` is seconds of a dwell, 1
     to 5 of a rating, -1 or 1 of thumbs."""
 
-    kind: Literal["click", "dwell", "rating", "thumbs", "purchase"]
-    items: list[str] = Field(min_length=1, max_length=1000)
     person: str | None = Name
-    session: str | None = Name
-    value: float | None = None
 
 
 class Recorded(Value):

@@ -43,7 +43,7 @@ from personable.types import Answer, CertifiedAnswer, Question, Recommendations,
 
 PIPELINES: dict[Kind, tuple[str, ...]] = {
     "documents": ("answer", "converse"),
-    "catalogue": ("recommend",),
+    "items": ("recommend",),
     "certified": ("certify",),
 }
 NOTHING_FITS = "Nothing in the catalogue fits."

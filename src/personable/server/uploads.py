@@ -18,8 +18,7 @@ from typing import IO
 from pydantic import Field, ValidationError
 
 from personable.errors import DataError, NotFoundError, UsageError
-from personable.retrieval.browsing import Kind
-from personable.retrieval.corpus import uploads_folder
+from personable.retrieval.corpus import Kind, uploads_folder
 from personable.retrieval.folder import Found, search
 from personable.retrieval.ledger import Ledger
 from personable.retrieval.report import Skipped

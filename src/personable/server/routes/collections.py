@@ -10,8 +10,8 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from personable.errors import NotFoundError, PersonableError
-from personable.retrieval.browsing import DocumentLine, DocumentText, Kind, document_lines, document_text, kind_of
-from personable.retrieval.corpus import open_collection
+from personable.retrieval.browsing import DocumentLine, DocumentText, document_lines, document_text, kind_of
+from personable.retrieval.corpus import Kind, open_collection
 from personable.retrieval.store import PassageStore
 from personable.server.access import AnyCaller, TheEngine
 from personable.server.engine import Engine

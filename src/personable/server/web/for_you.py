@@ -42,7 +42,7 @@ async def for_you_page(
     query: str = "",
 ) -> Response:
     """The catalogues, and a wish."""
-    there = await shelves(engine, "catalogue")
+    there = await shelves(engine, "items")
     return page(request, "for_you.html", shelves=there, collection=chosen(there, collection), query=query, offers=None)
 
 
@@ -69,7 +69,7 @@ async def recommended(
     }
     if is_fragment(request):
         return page(request, "_offers.html", **shown)
-    return page(request, "for_you.html", shelves=await shelves(engine, "catalogue"), query=query, **shown)
+    return page(request, "for_you.html", shelves=await shelves(engine, "items"), query=query, **shown)
 
 
 @router.post("/items")

@@ -49,7 +49,7 @@ PIPELINES: dict[Kind, tuple[str, ...]] = {
 NOTHING_FITS = "Nothing in the catalogue fits."
 _STREAM: dict[str, Any] = {
     "description": "The reply; with `stream`, its chunks as server-sent events and `[DONE]`.",
-    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    "content": {"text/event-stream": {"schema": {"type": "object", "properties": {"data": {"type": "string"}}}}},
 }
 
 

@@ -19,9 +19,15 @@ from personable.types import Answer, CertifiedAnswer, Question, Recommendations
 
 router = APIRouter(prefix="/v1", tags=["pipelines"])
 
+_EVENT = {
+    "type": "object",
+    "description": "An event; `data` is JSON: a post, a text, or at the end a `result` or a `problem`.",
+    "properties": {"event": {"enum": ["post", "text", "final"]}, "data": {"type": "string"}, "id": {"type": "string"}},
+    "required": ["event", "data"],
+}
 _EVENTS: dict[str, Any] = {
     "description": "The result; with `stream`, server-sent events `post`, `text` and one `final`.",
-    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    "content": {"text/event-stream": {"schema": _EVENT}},
 }
 RESPONSES = {200: _EVENTS, **documented(404, 409, 502, 504)}
 
@@ -41,8 +47,8 @@ async def post_converse(
 ) -> Conversed | Response:
     """Respond to an utterance, which is understood with the turns before it."""
     question, board = asked(body, who), Board()
-    work = conversed(engine, question, body, board)
     await engine.kit(body.collection)  # what is wrong with the collection is told before a stream begins
+    work = conversed(engine, question, body, board)
     return streamed(board, work) if body.stream else await attended(request, work)
 
 

@@ -6,7 +6,7 @@ import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
-from pydantic import Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
 from personable.board import Board, Stored
 from personable.errors import DataError
@@ -75,6 +75,14 @@ class Otherwise(Value):
     sentence: str = Field(examples=["Without “I am vegetarian” every passage would stand where it stands."])
 
 
+class NewRating(Scores):
+    """The seven published ratings of a certified answer."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"q1": 1, "q2": 2, "q3": 4, "q4": 4, "q5": 4, "q6": 5, "q7": 5}]}
+    )
+
+
 @router.get(OF_PERSON, responses=documented(404))
 async def list_answers(person: Person, engine: TheEngine, limit: Limit = 20, before: Before = None) -> Answers:
     """List what a person was answered, newest first."""
@@ -107,7 +115,7 @@ async def ask_what_if(person: Person, answer: AnswerId, without: Without, engine
 
 
 @router.post(OF_PERSON + ONE + "/rating", status_code=201, responses=NOT_THERE)
-async def rate_answer(person: Person, answer: AnswerId, body: Scores, engine: TheEngine) -> Rating:
+async def rate_answer(person: Person, answer: AnswerId, body: NewRating, engine: TheEngine) -> Rating:
     """Rate a certified answer of a person by the seven published questions."""
     return await _rated(engine, await engine.people.answer(answer, person), body)
 
@@ -137,7 +145,7 @@ async def explain_answer_of_stranger(_: Builder, answer: AnswerId, engine: TheEn
 
 
 @router.post(OF_STRANGERS + ONE + "/rating", status_code=201, responses=NOT_THERE)
-async def rate_answer_of_stranger(_: Builder, answer: AnswerId, body: Scores, engine: TheEngine) -> Rating:
+async def rate_answer_of_stranger(_: Builder, answer: AnswerId, body: NewRating, engine: TheEngine) -> Rating:
     """Rate a certified answer to nobody in particular."""
     return await _rated(engine, await engine.people.answer(answer), body)
 
@@ -189,6 +197,6 @@ def _explained(kept: Kept) -> Explained:
 async def _rated(engine: Engine, kept: Kept, scores: Scores) -> Rating:
     _board(kept)
     note = certified_board(kept.board, kept.id)
-    made = Rating(answer=kept.id, method=note.certification.method, rater="person", scores=scores)
+    made = Rating(answer=kept.id, method=note.certification.method, rater="person", scores=Scores(**dict(scores)))
     await asyncio.to_thread(keep_rating, engine.settings.home, made)
     return made

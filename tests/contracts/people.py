@@ -46,6 +46,8 @@ class PeopleContract:
             people.record(Event(person="bob", kind="query")),
             people.add_turn("bob", "s", "q", "a"),
             people.open_session("bob"),
+            people.sessions("bob"),
+            people.answers("bob"),
             people.set_dial("bob", "on"),
             people.weights("bob"),
             people.weight_history("bob"),
@@ -247,6 +249,32 @@ class PeopleContract:
         for id, person in (("a1", "bob"), ("a1", None), ("a2", "ana"), ("a3", None)):
             with pytest.raises(NotFoundError, match=f"no answer '{id}'"):
                 await people.answer(id, person)
+
+    async def test_answers_are_listed_newest_first_and_only_to_whom_they_were_given(self, people: People) -> None:
+        await people.add("ana")
+        await people.add("bob")
+        for number in range(5):
+            await people.save_answer(f"a{number}", "ana", None, f"{number}", "[]")
+        await people.save_answer("b", "bob", "s", "his", "[]")
+        await people.save_answer("n", None, None, "anybody's", "[]")
+        assert [one.id for one in await people.answers("ana", limit=2)] == ["a4", "a3"]
+        assert [one.id for one in await people.answers("ana", limit=9, before="a3")] == ["a2", "a1", "a0"]
+        assert [(one.id, one.session, one.answer) for one in await people.answers("bob")] == [("b", "s", "his")]
+        assert [one.id for one in await people.answers()] == ["n"]
+        for other in ("b", "n", "unknown"):
+            with pytest.raises(NotFoundError, match=other):
+                await people.answers("ana", before=other)
+
+    async def test_sessions_are_listed_newest_first_with_their_turns_counted(self, people: People) -> None:
+        await people.add("ana")
+        await people.add("bob")
+        await people.add_turn("ana", "first", "q", "a")
+        await people.add_turn("ana", "first", "q", "a")
+        await people.open_session("ana", "second")
+        await people.add_turn("bob", "first", "q", "a")
+        assert [(one.id, one.turns) for one in await people.sessions("ana")] == [("second", 0), ("first", 2)]
+        assert [(one.id, one.turns) for one in await people.sessions("ana", limit=1)] == [("second", 0)]
+        assert [(one.id, one.turns) for one in await people.sessions("bob")] == [("first", 1)]
 
     async def test_an_answer_is_never_overwritten(self, people: People) -> None:
         await people.add("ana")

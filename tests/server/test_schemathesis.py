@@ -41,7 +41,15 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
 ]
-EXAMPLES = 6
+ID = {"document": "gout", "passage": "gout#0"}
+BODIES: dict[str, dict[str, Any]] = {
+    "answer": {"collection": "notes", "person": "ana", "question": "What is gout?"},
+    "converse": {"collection": "notes", "person": "ana", "question": "What is gout?"},
+    "recommend": {"collection": "shop", "person": "ana", "session": None},
+    "certify": {"collection": "leaflets", "person": "ana"},
+    "completions": {"model": "answer/notes", "messages": [{"role": "user", "content": "What is gout?"}]},
+}
+EXAMPLES = 5
 """Of each operation and kind: requests as documented, and requests that are not."""
 QUIET = settings(
     max_examples=EXAMPLES,
@@ -98,6 +106,16 @@ async def _furnished(kit: Kit) -> tuple[str, dict[str, str]]:
     return (await kit.people.add_key("admin"))[1], known
 
 
+def _name_what_is_there(case: Any, known: dict[str, str]) -> None:
+    """Names drawn at random are hardly ever those of something."""
+    case.path_parameters = {name: known.get(name, value) for name, value in case.path_parameters.items()}
+    place = case.path.rpartition("/")[2]
+    if place in ID and isinstance(case.query, dict):
+        case.query = {**case.query, "id": ID[place]}
+    if place in BODIES and isinstance(case.body, dict):
+        case.body = {**case.body, **BODIES[place]}
+
+
 @pytest.mark.slow
 def test_every_operation_keeps_to_its_document(opened: Open) -> None:
     document = httpx.get(f"{opened.address}/openapi.json", timeout=120).json()
@@ -114,7 +132,7 @@ def test_every_operation_keeps_to_its_document(opened: Open) -> None:
                 wrong.append(f"{operation.label} ({mode.value}): {error}")
     assert not wrong, "\n\n".join(wrong)
     served = {label for label, statuses in answered.items() if any(status < 300 for status in statuses)}
-    assert len(served) > len(answered) / 2, f"hardly any route was really reached: {sorted(served)}"
+    assert len(served) > len(answered) * 0.6, f"hardly any route was really reached: {sorted(served)}"
 
 
 def _try(operation: Any, mode: GenerationMode, opened: Open) -> set[int]:
@@ -125,8 +143,7 @@ def _try(operation: Any, mode: GenerationMode, opened: Open) -> set[int]:
     @given(case=operation.as_strategy(generation_mode=mode), known=st.booleans())
     def check(case: Any, known: bool) -> None:
         if known and case.method != "DELETE":
-            there = {name: opened.known[name] for name in case.path_parameters if name in opened.known}
-            case.path_parameters = {**case.path_parameters, **there}
+            _name_what_is_there(case, opened.known)
         headers = {"Authorization": f"Bearer {opened.key}"}
         response = case.call_and_validate(base_url=opened.address, headers=headers, checks=CHECKS)
         statuses.add(response.status_code)

@@ -7,9 +7,6 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from personable.errors import NotFoundError
-from personable.retrieval.catalogue import is_catalogue
-from personable.retrieval.certified import STORED
-from personable.retrieval.corpus import Kind
 from personable.retrieval.store import PassageStore
 from personable.types import Passage, Value
 
@@ -33,13 +30,6 @@ class DocumentText(Value):
     start: int
     text: str
     passages: list[Passage] = Field(default_factory=list)
-
-
-def kind_of(store: PassageStore) -> Kind:
-    """What an open collection holds."""
-    if (store.folder / STORED).is_file():
-        return "certified"
-    return "items" if is_catalogue(store) else "documents"
 
 
 def document_lines(store: PassageStore, after: str, limit: int) -> list[DocumentLine]:

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from personable.errors import DataError, UsageError
-from personable.retrieval.browsing import kind_of
 from personable.retrieval.catalogue import KINDS, fill, read_items
 from personable.retrieval.certified import read_approval
 from personable.retrieval.certifying import certify_documents
-from personable.retrieval.corpus import Kind, open_collection
+from personable.retrieval.corpus import Kind, collection_kind, open_collection
 from personable.retrieval.folder import Found
 from personable.retrieval.report import Failed, IndexOptions, IndexReport, Progress, Skipped
 from personable.retrieval.textfile import TextFile
@@ -37,8 +36,9 @@ def check_kind(engine: Engine, uploads: Uploads, wanted: Kind) -> None:
     """Raises DataError where a collection holds something else, or holds what an upload would remove. Blocks."""
     if uploads.collection not in engine.collections():
         return
-    with open_collection(engine.settings.home, uploads.collection) as found:
-        held = kind_of(found.store) if len(found.store) else wanted
+    home, name = engine.settings.home, uploads.collection
+    with open_collection(home, name) as found:
+        held = collection_kind(home, name) if len(found.store) else wanted
     if held != wanted:
         raise DataError(f"collection {uploads.collection!r} holds {held}; give {wanted} a collection of their own")
     if wanted != "documents" and uploads.recipe is None:

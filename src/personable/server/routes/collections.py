@@ -10,8 +10,8 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from personable.errors import NotFoundError, PersonableError
-from personable.retrieval.browsing import DocumentLine, DocumentText, document_lines, document_text, kind_of
-from personable.retrieval.corpus import Kind, open_collection
+from personable.retrieval.browsing import DocumentLine, DocumentText, document_lines, document_text
+from personable.retrieval.corpus import Kind, collection_kind, open_collection
 from personable.retrieval.store import PassageStore
 from personable.server.access import AnyCaller, TheEngine
 from personable.server.engine import Engine
@@ -64,7 +64,7 @@ async def list_collections(_: AnyCaller, engine: TheEngine) -> list[CollectionIn
 @router.get(ONE, responses=NOT_THERE)
 async def get_collection(collection: Name, _: AnyCaller, engine: TheEngine) -> CollectionInfo:
     """Show what a collection holds."""
-    return await _reading(engine, collection, lambda store: _info(collection, store))
+    return await _reading(engine, collection, lambda store: _info(engine, collection, store))
 
 
 @router.get(ONE + "/search", responses=NOT_THERE)
@@ -130,13 +130,13 @@ async def _reading(engine: Engine, collection: str, look: Callable[[PassageStore
     return await asyncio.to_thread(work)
 
 
-def _info(name: str, store: PassageStore) -> CollectionInfo:
-    return CollectionInfo(name=name, kind=kind_of(store), **store.stats())
+def _info(engine: Engine, name: str, store: PassageStore) -> CollectionInfo:
+    return CollectionInfo(name=name, kind=collection_kind(engine.settings.home, name), **store.stats())
 
 
 def _info_or_problem(engine: Engine, name: str) -> CollectionInfo:
     try:
         with open_collection(engine.settings.home, name) as found:
-            return _info(name, found.store)
+            return _info(engine, name, found.store)
     except PersonableError as error:
         return CollectionInfo(name=name, problem=str(error))

@@ -10,8 +10,7 @@ from pydantic import ValidationError
 from starlette.datastructures import FormData, UploadFile
 
 from personable.errors import DataError, NotFoundError
-from personable.retrieval.browsing import kind_of
-from personable.retrieval.corpus import delete_collection, open_collection
+from personable.retrieval.corpus import collection_kind, delete_collection, open_collection
 from personable.retrieval.report import IndexReport, Skipped
 from personable.server.access import Builder, TheEngine
 from personable.server.engine import Engine
@@ -155,7 +154,7 @@ def _files(form: FormData) -> list[UploadFile]:
 def _remove(engine: Engine, uploads: Uploads, document: str) -> Removed:
     home, name = engine.settings.home, uploads.collection
     with open_collection(home, name) as found:
-        kind, there = kind_of(found.store), document in found.store.documents()
+        kind, there = collection_kind(home, name), document in found.store.documents()
         ledger = found.folder / "files.sqlite"
     if not there:
         raise NotFoundError(f"no document {document!r} in collection {name!r}")

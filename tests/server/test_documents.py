@@ -213,11 +213,28 @@ def docx_bomb() -> bytes:
     return packed.getvalue()
 
 
+def docx_of_entities() -> bytes:
+    """A DOCX whose few hundred bytes of XML stand for ten billion."""
+    names = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 10))
+    word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    text = f'<!DOCTYPE d [<!ENTITY a0 "lol">{names}]><w:document xmlns:w="{word}"><w:body><w:p><w:r><w:t>&a9;</w:t>'
+    packages = "http://schemas.openxmlformats.org/package/2006"
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
+    main = f'<Relationship Id="r" Type="{kind}" Target="word/document.xml"/>'
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("[Content_Types].xml", f'<Types xmlns="{packages}/content-types"></Types>')
+        archive.writestr("_rels/.rels", f'<Relationships xmlns="{packages}/relationships">{main}</Relationships>')
+        archive.writestr("word/document.xml", f"{text}</w:r></w:p></w:body></w:document>")
+    return packed.getvalue()
+
+
 async def test_what_cannot_be_read_is_reported_and_the_rest_is_indexed(start: Start) -> None:
     running = await start()
     builder = await running.client("builder")
     files = [
         ("bomb.docx", docx_bomb()),
+        ("entities.docx", docx_of_entities()),
         ("bomb.txt.gz", gzip.compress(b"words " * 10_000_000)),
         ("fake.pdf", b"MZ\x90\x00 not a PDF"),
         ("binary.txt", b"\x00\x01\x02" * 100),
@@ -228,8 +245,9 @@ async def test_what_cannot_be_read_is_reported_and_the_rest_is_indexed(start: St
     job = await ended(builder, await send(builder, files))
     assert (job["state"], job["report"]["added"]) == ("done", 1)
     failed = {one["source"]: one["error"] for one in job["report"]["failed"]}
-    assert set(failed) == {"bomb.docx", "bomb.txt.gz", "fake.pdf", "binary.txt"}
+    assert set(failed) == {"bomb.docx", "entities.docx", "bomb.txt.gz", "fake.pdf", "binary.txt"}
     assert "would unpack" in failed["bomb.docx"]
+    assert "amplification" in failed["entities.docx"]
     assert "unpacks to more than" in failed["bomb.txt.gz"]
     skipped = {one["source"]: one["reason"] for one in job["report"]["skipped"]}
     assert skipped == {"empty.md": "is empty", "program.exe": "no reader for .exe"}

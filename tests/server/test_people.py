@@ -123,6 +123,14 @@ async def test_a_form_that_is_none_is_a_problem(start: Start, content: bytes, ki
     assert refused.headers["content-type"] == "application/problem+json"
 
 
+async def test_a_file_that_is_too_large_to_take_in_is_refused(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("personable.server.routes.people.LARGEST_IMPORT", 100)
+    ana = await (await start()).client("ana")
+    refused = await ana.post(f"{ANA}/import", files={"file": ("f", b"- I like tea\n" * 50)})
+    assert refused.status_code == 413
+    assert len((await ana.get(f"{ANA}/statements")).json()) == 1
+
+
 @pytest.mark.parametrize("raw", [b"\xff\xfe\x00", b'{"format": 2, "person": {"id": "ana"}}', b"[1]", b"no list"])
 async def test_a_file_that_cannot_be_taken_in_is_a_problem(start: Start, raw: bytes) -> None:
     ana = await (await start()).client("ana")

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
+from xml.parsers.expat import ExpatError
 from zipfile import BadZipFile, ZipFile
 
 from personable.errors import MissingExtraError, UnreadableFileError
@@ -165,11 +166,12 @@ def _docx(file: TextFile, origin: Origin, options: ReadOptions) -> Iterator[Docu
             EOFError,
             RuntimeError,
             SyntaxError,
+            ExpatError,
             AttributeError,
             zlib.error,
         ) as error:
-            # An XML parser's error is a SyntaxError, zipfile's for encrypted parts a RuntimeError; mammoth raises
-            # Python's own for parts that are not there.
+            # An XML parser's error is a SyntaxError or an ExpatError, zipfile's for encrypted parts a RuntimeError;
+            # mammoth raises Python's own for parts that are not there.
             raise UnreadableFileError(
                 f"{file.path} is not a DOCX document, or is damaged or encrypted: {error}"
             ) from error

@@ -89,7 +89,7 @@ class Jobs:
         try:
             yield
         finally:
-            if not self._busy[collection]:
+            if self._busy.get(collection) == "":
                 del self._busy[collection]
 
     def start(self, collection: str, total: int, work: Work) -> Job:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
@@ -22,6 +23,8 @@ from personable.types import Dial, Value
 router = APIRouter(prefix="/v1/people", tags=["people"])
 ONE = "/{person}"
 LONGEST = 100_000
+LARGEST_IMPORT = 50_000_000
+"""Bytes: a file to take in is held in memory."""
 
 
 class NewPerson(Value):
@@ -133,9 +136,11 @@ async def import_person(person: Person, engine: TheEngine, request: Request) -> 
     """Take a person's data in: restore an export of somebody who is not there, or add statements to somebody."""
     async with FileForm(request) as form:
         file = only_file(form)
+        if (file.size or 0) > LARGEST_IMPORT:
+            raise ProblemError(413, f"a file to take in may have {LARGEST_IMPORT:,} bytes")
         raw = await file.read()
     try:
-        held = read_import(raw.decode("utf-8-sig"), person, "the file")
+        held = await asyncio.to_thread(read_import, raw.decode("utf-8-sig"), person, "the file")
     except UnicodeDecodeError as error:
         raise ProblemError(422, "the file is not UTF-8 text; save it as UTF-8") from error
     if isinstance(held, dict):

@@ -5,13 +5,17 @@ DEMO_HOME ?= build/home
 SERVER := --extra postgres --extra readers --extra server --extra telemetry
 EXTRAS := --extra eval --extra llamacpp --extra multilingual --extra readers --extra server
 
-.PHONY: demo test quick check models-test constraints clean
+.PHONY: demo test chromium quick check models-test constraints clean
 
 demo: .venv/base
 	$(BIN)/personable demo --home $(DEMO_HOME)
 
-test: .venv/dev
+test: .venv/dev chromium
 	$(BIN)/python -m pytest -n auto
+
+# The page is tested in a real browser, which is a package of the system. Without it those tests are left out.
+chromium:
+	command -v chromium || ! command -v apt-get || apt-get install -y chromium
 
 quick: .venv/dev
 	$(BIN)/python -m pytest -n auto -m "not model and not slow and not embedder and not browser"

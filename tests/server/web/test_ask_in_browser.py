@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from personable.llm.scripted import ScriptedModel
 from tests.server.web.conftest import Open
 
 pytestmark = pytest.mark.browser
@@ -28,6 +29,19 @@ async def test_an_answer_streams_and_its_citation_opens_at_the_quoted_words(tab:
     assert re.search("session=", page.url)
     await page.reload()
     assert await page.locator(".said").all_inner_texts() == [QUESTION]
+
+
+async def test_what_happens_is_told_while_a_model_still_writes(tab: Open) -> None:
+    model = ScriptedModel("Drink 2 to 3 liters of water a day [1].", delay=3)
+    page = (await tab("ana", model=model))[0].page
+    await page.get_by_label("Collection").select_option("notes")
+    await page.get_by_label("Your question").fill(QUESTION)
+    await page.keyboard.press("Enter")
+    step = page.locator("[aria-busy] .looked li", has_text="Searched for")
+    await step.wait_for()
+    assert await page.locator("[aria-busy] .text").get_attribute("role") == "status"
+    await page.locator(".turn:not([aria-busy]) .sources").wait_for()
+    assert "2 to 3 liters" in await page.locator(".reply .text").inner_text()
 
 
 async def test_what_was_heard_is_confirmed_and_undone_and_the_conversation_goes_on(tab: Open) -> None:

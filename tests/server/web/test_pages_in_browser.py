@@ -129,6 +129,14 @@ async def test_every_page_fits_a_phone_and_the_first_one_is_small(tab: Open) -> 
         assert await page.get_by_role("heading", level=1).inner_text() == name
         assert await page.locator("nav [aria-current]").first.inner_text() == name
         assert await found.is_narrow_enough(), path
+    await page.get_by_role("button", name="Sign out").click()
+    await found.sign_in(running.keys["builder"])
+    for path in ("/collections", "/collections/notes"):
+        await page.goto(f"{found.address}{path}")
+        await page.get_by_role("button", name="Upload and index").wait_for()
+        assert await found.is_narrow_enough(), path
+        within = "one => one.getBoundingClientRect().right <= innerWidth"
+        assert all([await one.evaluate(within) for one in await page.locator("input:visible").all()])
 
 
 async def test_without_a_script_everything_is_a_form(tab: Open) -> None:

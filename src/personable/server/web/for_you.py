@@ -32,6 +32,14 @@ class Offer:
     place: Recommended
     item: Item
 
+    @property
+    def about(self) -> str:
+        """What is said of the item, without the brand and category that stand before it."""
+        text = self.item.description
+        for named in (self.item.brand, self.item.category):
+            text = text.removeprefix(named).lstrip()
+        return text
+
 
 @router.get("")
 async def for_you_page(
@@ -61,9 +69,11 @@ async def recommended(
     found = await attended(request, recommend(kit, shop, wish, board=board))
     offers = [Offer(one, shop.items[shop.rows[one.item]]) for one in found.items]
     steps = [(post.id, telling.told(post)) for post in board.all()]
+    known = any(reason.event or reason.statement for one in found.items for reason in one.reasons)
     shown: dict[str, Any] = {
         "offers": offers,
         "found": found,
+        "cold": found.cold and not known,
         "steps": [step for step in steps if step[1]],
         "collection": collection,
     }

@@ -61,7 +61,8 @@ def told(post: Post) -> str:
             kept = sum(one.action != "removed" for one in note.verdicts)
             return f"Checked {_many(len(note.verdicts), 'sentence')} against the passages; {kept} may leave."
         case DeedsNote():
-            return f"Looked at {_many(len(note.history) + len(note.session), 'thing')} that you did with items."
+            did, said = len(note.history) + len(note.session), len(note.said) + len(note.withheld)
+            return f"Looked at {_many(did, 'thing')} that you did with items, and {_many(said, 'thing')} that you said."
         case CandidatesNote():
             return f"Compared {_many(len(note.found), 'item')} with you."
     return _more(note)
@@ -98,6 +99,8 @@ def _more(note: Any) -> str:
             return f"Thought of other searches: {'; '.join(note.queries)}." if note.queries else ""
         case "profile":
             return f"Heard about you: {'; '.join(note.proposed)}." if note.proposed else ""
+        case "decision" if (note.about, note.choice) == ("agents", "numeric"):
+            return f"Worked with numbers alone: {note.why}."
         case "decision":
             return f"Decided about {note.about}: {note.choice}, since {note.why}."
         case "weights":

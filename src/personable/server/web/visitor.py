@@ -12,6 +12,7 @@ from personable.errors import NotFoundError
 from personable.people.person import Person
 from personable.server.access import AnyCaller, Caller, TheEngine
 from personable.server.problems import ProblemError
+from personable.server.web.frame import is_fragment
 
 FOR_COOKIE = "personable_for"
 CHOICES = 200
@@ -48,7 +49,8 @@ async def _visitor(request: Request, who: AnyCaller, engine: TheEngine) -> Visit
         person = await engine.people.get(id) if id else None
     except NotFoundError:
         person = None  # erased since it was chosen
-    others = () if who.key.person else tuple((await engine.people.list())[:CHOICES])
+    chooses = who.key.person is None and not is_fragment(request)
+    others = tuple((await engine.people.list())[:CHOICES]) if chooses else ()
     found = Visitor(who, person, others)
     request.state.visitor = found
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Annotated, Literal
@@ -13,7 +14,7 @@ from fastapi.responses import RedirectResponse
 from personable.errors import UsageError
 from personable.people.events import Event, now
 from personable.people.person import Learned, Person
-from personable.people.statements import Statement
+from personable.people.statements import Change, Statement
 from personable.people.weights import Weights, in_words
 from personable.server.access import TheEngine
 from personable.server.engine import Engine
@@ -41,11 +42,15 @@ Text = Annotated[str, Form(max_length=4_000)]
 
 @dataclass(frozen=True)
 class Known:
-    """What is known about a person: statements by what becomes of them, weights in words, and the latest events."""
+    """What is known about a person: statements by what becomes of them, weights in words, and the latest events.
+
+    `changed` are statements with a change that can be undone, beside the one that brought them.
+    """
 
     proposed: list[Statement]
     held: list[Statement]
     past: list[Statement]
+    changed: set[str]
     weights: list[str]
     undoable: bool
     events: list[str]
@@ -167,10 +172,18 @@ async def _known(engine: Engine, person: str) -> Known:
         proposed=[one for one in holding if one.state == "proposed"],
         held=[one for one in holding if one.state == "confirmed"],
         past=[one for one in every if one not in holding or one.state == "rejected"],
+        changed=_changed(await people.changes(person)),
         weights=in_words(learnt),
         undoable=bool(latest and latest.values),
         events=[_told(one) for one in reversed(await people.events(person, limit=EVENTS))],
     )
+
+
+def _changed(changes: Sequence[Change]) -> set[str]:
+    undone = {one.cause for one in changes if one.what == "undone"}
+    return {
+        one.statement for one in changes if one.before is not None and one.what != "undone" and one.id not in undone
+    }
 
 
 def _told(event: Event) -> str:

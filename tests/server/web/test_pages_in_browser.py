@@ -23,6 +23,7 @@ async def test_a_statement_is_confirmed_and_undone_and_erasing_shows_the_receipt
     await tea.get_by_role("button", name="Undo").click()
     await page.get_by_role("heading", name="Is this right?").wait_for()
     await page.get_by_label("is never used").check()
+    await page.get_by_text("Saved.").wait_for()
     await page.get_by_label("Tell something about yourself").fill("I like <b>green</b> tea")
     await page.get_by_role("button", name="Add").click()
     await page.get_by_text("I like <b>green</b> tea", exact=False).first.wait_for()

@@ -118,8 +118,8 @@ async def settings(
     share_sensitive: Annotated[bool, Form()] = False,
 ) -> Response:
     """Set how much the person counts, what becomes of what was learnt, and whether sensitive statements may leave."""
-    fresh = await engine.people.set(person.id, dial=dial, learned=learned, share_sensitive=share_sensitive)
-    return await _after(request, fresh, engine)
+    await engine.people.set(person.id, dial=dial, learned=learned, share_sensitive=share_sensitive)
+    return after(request, "/you", lambda: page(request, "_saved.html"))
 
 
 @router.post("/weights/undo")

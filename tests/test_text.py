@@ -26,6 +26,17 @@ def test_list_items_and_headings_stand_apart() -> None:
     ]
 
 
+def test_a_line_that_heads_a_list_is_no_part_of_the_item_before() -> None:
+    item = "- getting enough calcium from food or taking calcium supplements with food"
+    assert [s.text for s in sentences(f"{item}\nUric Acid Stones\n- limiting animal protein")] == [
+        item,
+        "Uric Acid Stones",
+        "- limiting animal protein",
+    ]
+    wrapped = "- eat less of what is salted by\nothers, such as soup.\n- drink more"
+    assert [s.text for s in sentences(wrapped)] == ["- eat less of what is salted by\nothers, such as soup.", "- drink more"]
+
+
 def test_chinese_sentences_are_found() -> None:
     assert [s.text for s in sentences("他走了。她哭了！")] == ["他走了。", "她哭了！"]
 

@@ -6,8 +6,12 @@ import re
 from typing import NamedTuple
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*", re.UNICODE)
-# A block ends at a blank line, before a list item, and after a short line that does not run on (a heading).
-_BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•‣·]|\d{1,3}[.)])\s)|(?:(?<=\n)|^)[^\n]{1,44}(?<![,;])\n(?=[A-Z0-9\"“])")
+# A block ends at a blank line, before a list item, before a line that heads a list, and after a short line that does
+# not run on (a heading).
+_BLOCK = re.compile(
+    r"\n\s*\n|\n(?=\s*(?:[-*•‣·]|\d{1,3}[.)])\s)|\n(?=[A-Z][^\n.!?,;]{0,60}\n\s*[-*•‣·]\s)"
+    r"|(?:(?<=\n)|^)[^\n]{1,44}(?<![,;])\n(?=[A-Z0-9\"“])"
+)
 _NUMBER = re.compile(r"\d{1,3}[.)]")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 

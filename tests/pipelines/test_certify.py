@@ -395,6 +395,8 @@ async def test_an_italian_collection_answers_in_italian(
         ("Is it normal that my knee clicks?", True),
         ("Should I stop the patch?", True),
         ("What are the symptoms of asthma?", False),
+        ("How can I prevent kidney stones?", False),
+        ("What should I eat?", False),
         ("È normale avere la febbre?", True),
         ("Quali sono i sintomi dell'asma?", False),
     ],

@@ -22,7 +22,7 @@ TERMS = 15
 _EVALUATIVE = re.compile(
     r"\b(?:is (?:it|this|that)|are (?:they|these)|would it be)\b[^.?!]{0,40}\b(?:normal|ok(?:ay)?|safe|bad|good|"
     r"dangerous|harmful|right|wrong|serious|worth|better|advisable|possible)\b"
-    r"|\b(?:should|must|may|can|could) (?:i|we|he|she|they|my \w+)\b"
+    r"|(?<!how )(?<!what )(?<!where )(?<!when )(?<!who )\b(?:should|must|may|can|could) (?:i|we|he|she|they|my \w+)\b"
     r"|\b(?:do|would) you (?:think|recommend|advise|rate|suggest)\b|\bis (?:that|this) right\b"
     r"|\byour (?:opinion|position)\b|\bam i\b|\bis there (?:a|any) (?:problem|risk|harm|danger)\b"
     r"|\b(?:any harm|who is right|good for me)\b"

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from personable import tracing
-from personable.errors import ConfigurationError
+from personable.errors import ConfigurationError, UsageError
 from personable.settings import Settings, make_folder
 from personable.types import Hit, Passage, Where
 
@@ -107,6 +107,16 @@ class Kit:
     def evidence(self) -> Similar | None:
         """`similar` for quoting; None unless the quoting weights were fitted to the cosines of this embedder."""
         return self.similar if self.embedder is not None and self.embedder.name in FITTED_EMBEDDERS else None
+
+    def refuse_certified(self) -> None:
+        """Raises UsageError over a certified collection, which only `certify` may speak for."""
+        from personable.retrieval.certified import STORED
+
+        if self.store is not None and (self.store.folder / STORED).is_file():
+            raise UsageError(
+                f"the collection {self.store.folder.name!r} is certified: ask it with certify, which says nothing else "
+                "than its texts and heeds emergencies"
+            )
 
     async def erase(self, person: str) -> Receipt:
         """Erase a person, in this kit's memory too; see `people.erasure`. Raises NotFoundError for an unknown one,

@@ -93,6 +93,25 @@ async def test_an_emergency_text_leaves_also_where_the_collection_cannot_be_open
     assert calm.status_code == 409
 
 
+@pytest.mark.parametrize("name", ["answer", "converse"])
+async def test_a_certified_collection_is_asked_with_certify_alone(start: Start, name: str) -> None:
+    builder = await (await start()).client("builder")
+    body = {"question": "I have chest pain", "collection": "leaflets"}
+    refused = await builder.post(f"/v1/{name}", json=body)
+    assert refused.status_code == 400
+    assert "certify" in refused.json()["detail"]
+    heard = events((await builder.post(f"/v1/{name}", json=body | {"stream": True})).text)
+    assert [kind for kind, _ in heard] == ["final"]
+    assert heard[0][1]["problem"]["status"] == 400
+
+
+async def test_what_is_no_json_is_of_another_content_type(start: Start) -> None:
+    builder = await (await start()).client("builder")
+    refused = await builder.post("/v1/answer", content=b"hello", headers={"Content-Type": "text/plain"})
+    assert refused.status_code == 415
+    assert "application/json" in refused.json()["detail"]
+
+
 async def test_an_error_ends_a_stream_with_its_problem(start: Start) -> None:
     builder = await (await start()).client("builder")
     body = WATER | {"person": "nobody", "stream": True}

@@ -11,7 +11,7 @@ import httpx2 as httpx
 import pytest
 
 from personable.errors import UsageError
-from personable.server.uploads import upload_name
+from personable.server.uploads import Uploads, upload_name
 from tests.server.conftest import LEAFLETS, MANIFEST, Running, Start
 
 Files = list[tuple[str, bytes]]
@@ -315,9 +315,26 @@ async def test_a_second_job_on_a_collection_is_refused_with_the_first(
     ):
         assert (second.status_code, second.headers["location"]) == (409, f"/v1/jobs/{first.json()['id']}")
     assert (await builder.get("/v1/jobs")).json()[0]["state"] == "running"
+    assert "not at its end" in (await builder.get(NEW)).json()["problem"]
     go.set()
     assert (await ended(builder, first))["problem"]["detail"] == "stopped by the test"
     assert stored(running) == [".recipe.json", "oats.md"]
+    assert (await builder.get(NEW)).json()["problem"] == ""
+
+
+async def test_a_collection_whose_indexing_was_killed_says_so_until_it_is_indexed(start: Start) -> None:
+    running = await start()
+    builder = await running.client("builder")
+    await ended(builder, await send(builder, [("oats.md", OATS)]))
+    marker = Uploads(running.home, "new").marker
+    marker.touch()  # as a killed server leaves it
+    (info,) = [one for one in (await builder.get("/v1/collections")).json() if one["name"] == "new"]
+    assert "not at its end" in info["problem"]
+    await ended(builder, await builder.post(f"{NEW}/index"))
+    assert (await builder.get(NEW)).json()["problem"] == ""
+    marker.touch()
+    assert (await builder.delete(NEW)).status_code == 204
+    assert not marker.exists()
 
 
 async def test_only_builders_upload_index_delete_and_see_jobs(start: Start) -> None:

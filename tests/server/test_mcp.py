@@ -186,6 +186,12 @@ async def test_other_sites_and_other_hosts_are_refused(start: Start) -> None:
         assert answered.status_code == status, answered.text
 
 
+async def test_no_idle_stream_is_opened(start: Start) -> None:
+    ana = await (await start()).client("ana")
+    refused = await ana.get("/mcp", headers={"Accept": "text/event-stream"})
+    assert (refused.status_code, refused.headers["allow"]) == (405, "POST")
+
+
 async def test_rates_and_sizes_hold_here_too(start: Start) -> None:
     running = await start(server_rate=2, server_body_bytes=5_000)
     ana = await running.client("ana")

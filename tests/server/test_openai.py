@@ -191,6 +191,20 @@ async def test_parameters_of_generators_change_nothing(start: Start) -> None:
     assert "2 to 3 liters" in str(said.choices[0].message.content)
 
 
+@pytest.mark.parametrize("content", ['"\\ud800 sore"', '[{"type": "text", "text": "\\ud800"}]'])
+async def test_half_a_surrogate_pair_is_a_bad_request(start: Start, content: str) -> None:
+    builder = await (await start()).client("builder")
+    for body in (
+        f'{{"model": "answer/notes", "messages": [{{"role": "user", "content": {content}}}]}}',
+        f'{{"model": "converse/notes", "messages": [{{"role": "user", "content": {content}}}, '
+        '{"role": "user", "content": "and gout?"}]}',
+        '{"model": "answer/notes", "user": "\\ud800", "messages": [{"role": "user", "content": "gout?"}]}',
+    ):
+        refused = await builder.post("/v1/chat/completions", content=body, headers={"Content-Type": "application/json"})
+        assert refused.status_code == 400, refused.text
+        assert refused.json()["error"]["type"] == "invalid_request_error"
+
+
 async def test_errors_are_the_clients_own(start: Start) -> None:
     running = await start(server_body_bytes=5_000, server_rate=4)
     ask: dict[str, Any] = {"model": "answer/notes", "messages": user(WATER)}

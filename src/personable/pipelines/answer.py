@@ -69,11 +69,13 @@ async def answer(
     """Answer `question` for its person from the kit's collection; the whole story stands on `board`.
 
     `without` names agents to leave out (an ablation). With `keep`, answer and board are stored with the person. Raises
-    UsageError for an empty or immense question, NotFoundError for an unknown person, and ConfigurationError without a
-    collection. A model that fails raises ModelError only with `strict`; else stand-ins take over, as `degraded` says.
+    UsageError for an empty or immense question and over a certified collection, NotFoundError for an unknown person,
+    and ConfigurationError without a collection. A model that fails raises ModelError only with `strict`; else stand-ins
+    take over, as `degraded` says.
     """
     board = board or Board()
     try:
+        kit.refuse_certified()
         size = len(question.text.strip())
         if not 0 < size <= LONGEST_QUESTION:
             raise UsageError(f"a question has 1 to {LONGEST_QUESTION} characters; this one has {size}")

@@ -85,6 +85,7 @@ async def converse(
     """
     board, budget = board or Board(), Budget.of(kit.settings)
     try:
+        kit.refuse_certified()
         size = len(question.text.strip())
         if not 0 < size <= LONGEST_UTTERANCE:
             raise UsageError(f"an utterance has 1 to {LONGEST_UTTERANCE} characters; this one has {size}")

@@ -18,6 +18,8 @@ from personable.people.statements import new_id
 from personable.retrieval.report import IndexReport, Progress
 from personable.server.engine import Engine
 from personable.server.problems import Problem, ProblemError, problem_of
+from personable.server.uploads import Uploads
+from personable.settings import make_folder
 from personable.types import Value
 
 REMEMBERED = 200
@@ -137,7 +139,14 @@ class Jobs:
         if self._stopping:
             raise _StoppedError("the server was stopped before it began; index again")
         self._set(id, {"state": "running"})
-        return work(tell)
+        marker = Uploads(self.engine.settings.home, self._jobs[id].collection).marker
+        make_folder(marker.parent)
+        marker.touch()
+        try:
+            return work(tell)
+        finally:
+            if not self._stopping:
+                marker.unlink(missing_ok=True)
 
     def _set(self, id: str, new: dict[str, object]) -> None:
         self._jobs[id] = self._jobs[id].model_copy(update=new)

@@ -146,6 +146,8 @@ class McpGate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["route"] = self.route  # for the log
+        if scope["method"] == "GET":
+            raise ProblemError(405, "nothing is sent unasked here: POST a message", {"Allow": "POST"})
         scope["personable.caller"] = await key_caller(Request(scope))
         await self.manager.handle_request(scope, receive, send)
 

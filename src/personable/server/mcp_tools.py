@@ -13,7 +13,6 @@ from personable.people.checks import STATEMENT_LENGTH
 from personable.people.events import Event
 from personable.people.statements import Statement
 from personable.pipelines.answer import answer
-from personable.pipelines.certify import certify
 from personable.pipelines.recommend import recommend
 from personable.server.access import Caller
 from personable.server.engine import Engine
@@ -88,9 +87,8 @@ async def recommend_tool(engine: Engine, who: Caller, body: RecommendBody) -> Re
 
 async def certify_tool(engine: Engine, who: Caller, body: CertifyBody) -> CertifiedAnswer:
     """Answer with certified text alone, each sentence with its source. Show its text as it is."""
-    question = asked(body, who)
-    kit, cards = await engine.cards(body.collection)
-    return await certify(kit, cards, question, method=body.method, keep=body.keep, strict=body.strict)
+    question, board = asked(body, who), Board()
+    return await engine.certify(question, body.collection, body.method, board=board, keep=body.keep, strict=body.strict)
 
 
 async def search_tool(engine: Engine, who: Caller, body: SearchBody) -> Found:

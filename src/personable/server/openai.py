@@ -20,7 +20,6 @@ from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 from personable.board import Board, Text
 from personable.errors import ConfigurationError, DataError
 from personable.pipelines.answer import answer
-from personable.pipelines.certify import certify
 from personable.pipelines.converse import converse
 from personable.pipelines.recommend import recommend
 from personable.retrieval.corpus import Kind
@@ -127,8 +126,7 @@ async def _work(engine: Engine, body: ChatBody, person: str | None, board: Board
         return _listed(recommend(kit, shop, Wish(person=person, query=text), board=board, keep=keep))
     question = Question(text=text, person=person)
     if pipeline == "certify":
-        kit, cards = await engine.cards(collection)
-        return _certified(certify(kit, cards, question, board=board, keep=keep))
+        return _certified(engine.certify(question, collection, "default", board=board, keep=keep, strict=False))
     kit = await engine.kit(collection)
     if pipeline == "converse":
         return _answered(converse(kit, question, turns=turns, board=board, keep=keep))

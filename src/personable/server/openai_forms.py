@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 
 from personable.people.statements import without_marks
 from personable.types import PastTurn, Tokens
@@ -27,6 +27,17 @@ class Message(BaseModel):
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[Part] | None = None
+
+    @field_validator("content", mode="after")
+    @classmethod
+    def _unicode(cls, content: str | list[Part] | None) -> str | list[Part] | None:
+        # Pydantic lets half a surrogate pair through where a text is one of several types.
+        parts = [content] if isinstance(content, str) else [part.text for part in content or ()]
+        try:
+            "".join(parts).encode()
+        except UnicodeEncodeError as error:
+            raise ValueError("the text holds half a surrogate pair; remove it") from error
+        return content
 
     @property
     def text(self) -> str:

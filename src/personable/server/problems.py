@@ -91,7 +91,7 @@ class ClientGoneError(ProblemError):
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """For a route's `responses`: these statuses, and those that any request may meet."""
-    usual = (400, 401, 403, 413, 422, 429, 503)
+    usual = (400, 401, 403, 413, 415, 422, 429, 503)
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {status: {"description": TITLES[status], "content": content} for status in sorted({*usual, *statuses})}
 
@@ -144,6 +144,11 @@ async def _on_error(request: Request, error: Exception) -> Response:
 
 async def _on_invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
+    sent = request.headers.get("content-type", "")
+    if not sent.startswith(("application/json", "multipart/form-data")) and any(
+        one["loc"] == ("body",) for one in error.errors()
+    ):
+        return answer_with(_problem(415, "send JSON: Content-Type: application/json"), path=request.url.path)
     return answer_with(malformed(error.errors()), path=request.url.path)
 
 

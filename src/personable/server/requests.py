@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from personable.pipelines.certified_finding import Method
+from personable.pipelines.converse import LONGEST_UTTERANCE
 from personable.retrieval.catalogue import Wanted
 from personable.types import Answer, Dial, PastTurn, Question, Value, Wish
 
@@ -33,6 +34,7 @@ class ConverseBody(AskBody):
     """An utterance (`question`). A person's earlier turns are those of their `session`, made where none is named; for
     nobody in particular they come along as `turns`, oldest first."""
 
+    question: str = Field(min_length=1, max_length=LONGEST_UTTERANCE, examples=["And after a short one?"])
     turns: list[PastTurn] | None = Field(None, max_length=100)
 
 

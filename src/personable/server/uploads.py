@@ -63,6 +63,11 @@ class Uploads:
         except ValidationError as error:
             raise DataError(f"the recipe of the uploads of {self.collection!r} is damaged; upload again") from error
 
+    @property
+    def marker(self) -> Path:
+        """It is there while the collection is being indexed, and stays where that was stopped half-way."""
+        return self.folder.with_name(f".{self.collection}.indexing")
+
     def files(self) -> list[Found]:
         """The files to index, without hidden ones. Raises NotFoundError where there are none."""
         found = list(search([self.folder]).files.values()) if self.folder.is_dir() else []

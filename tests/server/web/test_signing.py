@@ -104,3 +104,15 @@ async def test_pages_let_nothing_in_from_elsewhere(start: Start) -> None:
         assert headers["referrer-policy"] == "same-origin"
     assert (await ana.get("/ask")).headers["cache-control"] == "no-store"
     assert (await ana.get("/static/conftest.py")).status_code == 404
+
+
+async def test_nobody_is_signed_in_by_another_sites_form(start: Start) -> None:
+    running = await start()
+    nobody = await running.client(None)
+    refused = await nobody.post(
+        "/sign-in", data={"key": running.keys["ana"]}, headers={"Origin": "http://evil.example"}
+    )
+    assert refused.status_code == 403
+    assert "set-cookie" not in refused.headers
+    own = await nobody.post("/sign-in", data={"key": running.keys["ana"]}, headers={"Origin": running.address})
+    assert own.status_code == 303

@@ -16,6 +16,7 @@ from personable.retrieval.store import PassageStore
 from personable.server.access import AnyCaller, TheEngine
 from personable.server.engine import Engine
 from personable.server.problems import documented
+from personable.server.uploads import Uploads
 from personable.types import Hit, Passage, Value
 
 T = TypeVar("T")
@@ -24,13 +25,14 @@ ONE = "/{collection}"
 NOT_THERE = documented(404, 409)
 Name = Annotated[str, Path(description="The collection's name.", max_length=64)]
 LONGEST_ID = 2_000
+HALF = "its indexing is not at its end, so it lacks documents; where no job is at work on it, index it again"
 LONGEST_QUERY = 2_000
 
 
 class CollectionInfo(Value):
     """A collection: `bytes` on disk; `embedder` is None where it is searched by words alone.
 
-    `problem` says in words why it cannot be opened; then the rest is not known.
+    `problem` says in words why it cannot be opened, and then the rest is not known; or that it is not whole.
     """
 
     name: str
@@ -131,7 +133,9 @@ async def _reading(engine: Engine, collection: str, look: Callable[[PassageStore
 
 
 def _info(engine: Engine, name: str, store: PassageStore) -> CollectionInfo:
-    return CollectionInfo(name=name, kind=collection_kind(engine.settings.home, name), **store.stats())
+    home = engine.settings.home
+    problem = HALF if Uploads(home, name).marker.exists() else ""
+    return CollectionInfo(name=name, kind=collection_kind(home, name), problem=problem, **store.stats())
 
 
 def _info_or_problem(engine: Engine, name: str) -> CollectionInfo:

@@ -107,6 +107,7 @@ async def remove_collection(collection: Name, _: Builder, engine: TheEngine, job
     """Delete a collection, and what was uploaded for it."""
     with jobs.hold(collection):
         await asyncio.to_thread(delete_collection, engine.settings.home, collection)
+        Uploads(engine.settings.home, collection).marker.unlink(missing_ok=True)
         engine.release(collection)
 
 

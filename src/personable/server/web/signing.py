@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Annotated, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from fastapi import APIRouter, Cookie, Form, Request, Response
 from fastapi.responses import FileResponse, RedirectResponse
@@ -48,7 +48,9 @@ async def sign_in_page(request: Request, ended: str = "") -> Response:
 @router.post(SIGN_IN)
 async def sign_in(request: Request, engine: TheEngine, key: Annotated[str, Form(max_length=500)]) -> Response:
     """Exchange a key for a login."""
-    if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
+    origin = request.headers.get("Origin", "null")
+    elsewhere = origin != "null" and urlsplit(origin).netloc != request.url.netloc
+    if elsewhere or request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
         raise ProblemError(403, "sign in on this page itself, not from another site")
     lasting = timedelta(hours=engine.settings.server_login_hours)
     try:

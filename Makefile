@@ -15,7 +15,7 @@ test: .venv/dev chromium
 
 # The page is tested in a real browser, which is a package of the system. Without it those tests are left out.
 chromium:
-	command -v chromium || ! command -v apt-get || apt-get install -y chromium
+	command -v chromium || { apt-get update -q && apt-get install -y -q chromium; } || echo "no chromium: see the skipped tests"
 
 quick: .venv/dev
 	$(BIN)/python -m pytest -n auto -m "not model and not slow and not embedder and not browser"

@@ -16,6 +16,7 @@ import uvicorn
 
 from personable.embed import make_embedder
 from personable.kit import open_kit
+from personable.llm.scripted import ScriptedModel
 from personable.people.store import People
 from personable.retrieval.catalogue import fill, read_items
 from personable.retrieval.certifying import certify_documents
@@ -63,6 +64,25 @@ class Running:
         headers = {"Authorization": f"Bearer {self.keys.get(key, key)}"} if key else {}
         made = httpx.AsyncClient(base_url=self.address, headers=headers, timeout=60, **more)
         return await self.clients.enter_async_context(made)
+
+
+class Slow(ScriptedModel):
+    """A model that takes long: `asked` once it was asked, `left` once whoever asked gave it up."""
+
+    def __init__(self) -> None:
+        super().__init__("2 to 3 liters [1].", delay=30)
+        self.forget()
+
+    def forget(self) -> None:
+        self.asked, self.left = asyncio.Event(), asyncio.Event()
+
+    async def _answer(self, *given: Any) -> Any:
+        self.asked.set()
+        try:
+            return await super()._answer(*given)
+        except asyncio.CancelledError:
+            self.left.set()
+            raise
 
 
 Start = Callable[..., Coroutine[Any, Any, Running]]

@@ -1,14 +1,12 @@
 """The four pipelines by HTTP, with and without a stream, and who may ask for whom."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from personable.llm.scripted import ScriptedModel
 from personable.pipelines.replying import NOT_FOUND
-from tests.server.conftest import Start, events
+from tests.server.conftest import Slow, Start, events
 
 WATER = {"question": "How many liters of water a day against kidney stones?", "collection": "notes"}
 BODIES: dict[str, dict[str, Any]] = {
@@ -122,33 +120,14 @@ async def test_an_error_ends_a_stream_with_its_problem(start: Start) -> None:
 
 
 async def test_a_client_that_goes_away_stops_the_model(start: Start) -> None:
-    stopped: list[bool] = []
-
-    class Slow(ScriptedModel):
-        async def _answer(self, *given: Any) -> Any:
-            try:
-                return await super()._answer(*given)
-            except asyncio.CancelledError:
-                stopped.append(True)
-                raise
-
-    model = Slow("2 to 3 liters [1].", delay=30)
+    model = Slow()
     ana = await (await start(model=model)).client("ana")
     for stream in (True, False):
-        stopped.clear()
         asking = asyncio.create_task(ana.post("/v1/answer", json=WATER | {"stream": stream}))
-        await _until(lambda: bool(model.prompts))
+        await model.asked.wait()
         asking.cancel()
-        await _until(lambda: bool(stopped))
-        assert stopped, f"stream={stream}: the model was still asked"
-        model.prompts.clear()
-
-
-async def _until(true: Callable[[], bool]) -> None:
-    for _ in range(500):
-        if true():
-            return
-        await asyncio.sleep(0.01)
+        await asyncio.wait_for(model.left.wait(), 10)
+        model.forget()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,10 @@ from mcp.client.streamable_http import streamable_http_client
 
 from personable.embed import make_embedder
 from personable.kit import open_kit
-from personable.llm.scripted import ScriptedModel
 from personable.retrieval.corpus import open_collection
 from personable.settings import Settings
 from personable.types import Passage
-from tests.server.conftest import EMBEDDER, Running, Start
+from tests.server.conftest import EMBEDDER, Running, Slow, Start
 
 WATER = {"question": "How many liters of water a day against kidney stones?", "collection": "notes"}
 CALLS: dict[str, dict[str, Any]] = {
@@ -229,17 +228,7 @@ async def test_orders_in_a_document_stay_data(start: Start, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_client_that_goes_away_stops_the_model(start: Start, mode: str) -> None:
-    stopped: list[bool] = []
-
-    class Slow(ScriptedModel):
-        async def _answer(self, *given: Any) -> Any:
-            try:
-                return await super()._answer(*given)
-            except asyncio.CancelledError:
-                stopped.append(True)
-                raise
-
-    model = Slow("2 to 3 liters [1].", delay=30)
+    model = Slow()
     running = await start(model=model)
 
     async def ask() -> None:
@@ -247,17 +236,9 @@ async def test_a_client_that_goes_away_stops_the_model(start: Start, mode: str) 
             await asked.call_tool("answer", WATER)
 
     asking = asyncio.create_task(ask())
-    await _until(lambda: bool(model.prompts))
+    await model.asked.wait()
     asking.cancel()
-    await _until(lambda: bool(stopped))
-    assert stopped, "the model was still asked"
-
-
-async def _until(true: Callable[[], bool]) -> None:
-    for _ in range(1000):
-        if true():
-            return
-        await asyncio.sleep(0.01)
+    await asyncio.wait_for(model.left.wait(), 10)
 
 
 @pytest.fixture

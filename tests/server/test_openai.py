@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Callable
 from typing import Any
 
 import openai
@@ -11,7 +10,7 @@ import pytest
 from personable.errors import NotFoundError
 from personable.llm.scripted import ScriptedModel
 from personable.pipelines.rewriting import TURNS
-from tests.server.conftest import Running, Start
+from tests.server.conftest import Running, Slow, Start
 
 WATER = "How many liters of water a day against kidney stones?"
 ASKED = {
@@ -255,20 +254,9 @@ async def test_the_synchronous_client_hears_it_too(start: Start) -> None:
 
 
 async def test_a_client_that_goes_away_stops_the_model(start: Start) -> None:
-    stopped: list[bool] = []
-
-    class Slow(ScriptedModel):
-        async def _answer(self, *given: Any) -> Any:
-            try:
-                return await super()._answer(*given)
-            except asyncio.CancelledError:
-                stopped.append(True)
-                raise
-
-    model = Slow("2 to 3 liters [1].", delay=30)
+    model = Slow()
     chat = client(await start(model=model)).chat.completions
     for stream in (True, False):
-        stopped.clear()
 
         async def ask(stream: bool = stream) -> None:
             said: Any = await chat.create(model="answer/notes", messages=user(WATER), stream=stream)
@@ -276,15 +264,7 @@ async def test_a_client_that_goes_away_stops_the_model(start: Start) -> None:
                 _ = [chunk async for chunk in said]
 
         asking = asyncio.create_task(ask())
-        await _until(lambda: bool(model.prompts))
+        await model.asked.wait()
         asking.cancel()
-        await _until(lambda: bool(stopped))
-        assert stopped, f"stream={stream}: the model was still asked"
-        model.prompts.clear()
-
-
-async def _until(true: Callable[[], bool]) -> None:
-    for _ in range(500):
-        if true():
-            return
-        await asyncio.sleep(0.01)
+        await asyncio.wait_for(model.left.wait(), 10)
+        model.forget()

@@ -40,6 +40,16 @@ def settings(**arguments: Any) -> Settings:
     return conf
 
 
+def need_server(what: str) -> None:
+    """Raises MissingExtraError where the libraries of the server are not there for `what`."""
+    from importlib.util import find_spec
+
+    from personable.errors import MissingExtraError
+
+    if any(find_spec(name) is None for name in ("fastapi", "limits", "mcp", "uvicorn")):
+        raise MissingExtraError(what, "server")
+
+
 def run(work: Coroutine[Any, Any, R]) -> R:
     """Run asynchronous work to its end."""
     return asyncio.run(work)

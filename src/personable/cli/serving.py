@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from personable.cli.options import Embedder, Home, Json, Model, ModelUrl, print_json, run, settings
+from personable.cli.options import Embedder, Home, Json, Model, ModelUrl, need_server, print_json, run, settings
 from personable.cli.people import with_people
 
 if TYPE_CHECKING:
@@ -37,14 +37,7 @@ def serve(
     home: Home = None,
 ) -> None:
     """Serve the page and the API until told to stop; answers under way are then finished."""
-    from personable.errors import MissingExtraError
-
-    try:
-        import fastapi  # noqa: F401
-        import limits  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("the server", "server") from error
+    need_server("the server")
     from personable.server.logs import set_up
     from personable.server.telemetry import exporting
 

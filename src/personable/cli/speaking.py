@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from personable.cli.options import Collection, Embedder, Home, Model, ModelUrl, run, settings
+from personable.cli.options import Collection, Embedder, Home, Model, ModelUrl, need_server, run, settings
 
 if TYPE_CHECKING:
     from personable.settings import Settings
@@ -28,14 +28,7 @@ def mcp(
     home: Home = None,
 ) -> None:
     """Speak MCP on standard input and output, for a client that starts this command."""
-    from personable.errors import MissingExtraError
-
-    try:
-        import fastapi  # noqa: F401
-        import limits  # noqa: F401
-        import mcp  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("MCP clients", "server") from error
+    need_server("MCP clients")
     conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
     run(_speak(conf, person, collection))
 

@@ -93,6 +93,39 @@ async def test_a_builder_chooses_for_whom_they_look_and_a_person_does_not(start:
     assert "lactose" not in shown
 
 
+async def test_a_form_that_was_shown_for_somebody_else_does_nothing(start: Start) -> None:
+    running = await start()
+    builder = await signed_in(running, "builder")
+    await builder.post("/looking-for", data={"person": "ana"})
+    assert '<input type="hidden" name="shown_for" value="ana">' in (await builder.get("/you")).text
+    await builder.post("/looking-for", data={"person": "bob"})
+    before = await running.people.export("bob")
+    shown = {"shown_for": "ana"}
+    told = {"text": "I am pregnant", **shown}
+    for path, form in (
+        ("/you/statements", told),
+        ("/you/settings", {"dial": "off", "learned": "off", **shown}),
+        ("/you/erase", {"typed": "bob", **shown}),
+        ("/ask", {"question": "I am pregnant. How do I prevent kidney stones?", "in": "notes", **shown}),
+    ):
+        refused = await builder.post(path, data=form)
+        assert refused.status_code == 409, path
+        assert "shown for somebody else" in refused.text
+    assert (await running.people.export("bob"))["statements"] == before["statements"]
+    assert (await builder.post("/you/statements", data=told | {"shown_for": "bob"})).status_code == 200
+    assert (await builder.post("/looking-for", data={"person": "ana"})).status_code == 200
+
+
+async def test_an_emergency_is_told_also_with_a_form_shown_for_somebody_else(start: Start) -> None:
+    running = await start()
+    builder = await signed_in(running, "builder")
+    await builder.post("/looking-for", data={"person": "bob"})
+    asked = {"in": "leaflets", "question": "I have chest pain", "shown_for": "ana"}
+    told = await builder.post("/certified", data=asked)
+    assert "Call the emergency number now." in told.text
+    assert await running.people.events("bob") == []
+
+
 async def test_pages_let_nothing_in_from_elsewhere(start: Start) -> None:
     ana = await signed_in(await start(), "ana")
     for path in (*ALL, "/sign-in", "/static/app.js", "/passage?in=notes&id=none"):

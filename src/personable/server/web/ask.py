@@ -147,7 +147,7 @@ def _final(visitor: Visitor, ended: Ended) -> dict[str, str]:
     if ended.problem is not None:
         return {"html": render("_error.html", problem=ended.problem), "session": ""}
     shown, session = ended.result
-    return {"html": render("_exchange.html", turn=shown, csrf=visitor.who.csrf), "session": session}
+    return {"html": render("_exchange.html", turn=shown, visitor=visitor, csrf=visitor.who.csrf), "session": session}
 
 
 def _event(name: str, value: str | dict[str, str]) -> bytes:

@@ -17,19 +17,20 @@ from personable.server.routes.answering import asked
 from personable.server.streaming import attended
 from personable.server.web import telling
 from personable.server.web.exchanges import Piece, pieces
-from personable.server.web.frame import PageRoute, after, is_fragment, page
+from personable.server.web.frame import SHOWN_FOR, PageRoute, after, is_fragment, page
 from personable.server.web.passages import Opened, opened
 from personable.server.web.shelves import chosen, shelves
-from personable.server.web.visitor import TheVisitor
+from personable.server.web.visitor import AnyVisitor, TheVisitor, is_meant
 from personable.types import Answer, Certificate, CertifiedAnswer
 
 router = APIRouter(prefix="/certified", route_class=PageRoute, include_in_schema=False)
 
 
 class Rated(Scores):
-    """The rating form: the scores, and the login's token."""
+    """The rating form: the scores, the login's token, and for whom it was shown."""
 
     csrf: str = ""
+    shown_for: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,13 +66,13 @@ async def certified_page(
 @router.post("")
 async def certify(
     request: Request,
-    visitor: TheVisitor,
+    visitor: AnyVisitor,
     engine: TheEngine,
     collection: Annotated[str, Form(alias="in", max_length=200)],
     question: Annotated[str, Form(max_length=LONGEST)] = "",
 ) -> Response:
-    """Answer out of certified text."""
-    person = visitor.person.id if visitor.person else None
+    """Answer out of certified text: for nobody where the form was shown for somebody else; it may be an emergency."""
+    person = visitor.person.id if visitor.person and await is_meant(request, visitor) else None
     body = CertifyBody(question=question or " ", person=person, collection=collection)
     board = Board()
     work = engine.certify(
@@ -100,7 +101,7 @@ async def rate(
     rated: Annotated[Rated, Form()],
 ) -> Response:
     """Keep a person's seven ratings of a certified answer that they were given."""
-    scores = Scores.model_validate(rated.model_dump(exclude={CSRF_FIELD}))
+    scores = Scores.model_validate(rated.model_dump(exclude={CSRF_FIELD, SHOWN_FOR}))
     kept = await engine.people.answer(answer, visitor.person.id if visitor.person else None)
     method = certified_board(kept.board, answer).certification.method
     await asyncio.to_thread(

@@ -38,6 +38,8 @@ PAGES = {
     "/benchmarks": "Benchmarks",
 }
 SIGN_IN = "/sign-in"
+SHOWN_FOR = "shown_for"
+"""The field of a form that says for whom its page was shown."""
 
 
 def is_fragment(request: Request) -> bool:
@@ -113,5 +115,5 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     made.globals |= {"pages": PAGES, "static": static_url, "link": link}
-    made.globals |= {"csrf_field": CSRF_FIELD, "csrf_header": CSRF_HEADER}
+    made.globals |= {"csrf_field": CSRF_FIELD, "csrf_header": CSRF_HEADER, "shown_for": SHOWN_FOR}
     return made

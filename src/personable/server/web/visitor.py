@@ -10,9 +10,9 @@ from fastapi import Depends, Request
 
 from personable.errors import NotFoundError
 from personable.people.person import Person
-from personable.server.access import AnyCaller, Caller, TheEngine
+from personable.server.access import SAFE, AnyCaller, Caller, TheEngine
 from personable.server.problems import ProblemError
-from personable.server.web.frame import is_fragment
+from personable.server.web.frame import SHOWN_FOR, is_fragment
 
 FOR_COOKIE = "personable_for"
 CHOICES = 200
@@ -56,12 +56,33 @@ async def _visitor(request: Request, who: AnyCaller, engine: TheEngine) -> Visit
     return found
 
 
-def _somebody(visitor: Annotated[Visitor, Depends(_visitor)]) -> Person:
+async def is_meant(request: Request, visitor: Visitor) -> bool:
+    """Whether a form was shown for the person it would be about: with one login, another tab may look for another."""
+    typed = request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
+    if not visitor.chooses or request.method in SAFE or not typed:
+        return True
+    meant = (await request.form()).get(SHOWN_FOR)
+    return meant is None or meant == (visitor.person.id if visitor.person else "")
+
+
+async def _meant_visitor(request: Request, visitor: Annotated[Visitor, Depends(_visitor)]) -> Visitor:
+    if not await is_meant(request, visitor):
+        raise ProblemError(
+            409,
+            f"nothing was done: you now look for {visitor.name}, and this page was shown for somebody else; "
+            "load it again, and see at the top for whom you look",
+        )
+    return visitor
+
+
+def _somebody(visitor: Annotated[Visitor, Depends(_meant_visitor)]) -> Person:
     if visitor.person is None:
         raise ProblemError(409, "choose first for whom you look, at the top of the page")
     return visitor.person
 
 
-TheVisitor = Annotated[Visitor, Depends(_visitor)]
+AnyVisitor = Annotated[Visitor, Depends(_visitor)]
+"""The visitor, also with a form that was shown for somebody else: see `is_meant`."""
+TheVisitor = Annotated[Visitor, Depends(_meant_visitor)]
 Somebody = Annotated[Person, Depends(_somebody)]
 """The person whom the visitor looks for; ProblemError (409) where that is nobody."""

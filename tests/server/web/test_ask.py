@@ -18,6 +18,18 @@ async def test_without_a_script_a_form_gives_the_answer_with_its_citations(start
     assert '<mark id="quoted">Drink 2 to 3 liters of water a day.</mark>' in opened
 
 
+async def test_a_citation_opens_after_its_answer_was_forgotten_and_says_where_its_passage_is_gone(start: Start) -> None:
+    running = await start()
+    ana, bob = await signed_in(running, "ana"), await signed_in(running, "bob")
+    shown = (await ana.post("/ask", data=ASKED)).text
+    url = shown.split('class="cite" href="')[1].split('"')[0].replace("&amp;", "&")
+    assert (await bob.post(url)).status_code == 200  # to whom the answer was never given
+    gone = await ana.post("/passage?in=notes&id=none%230")
+    assert gone.status_code == 404
+    assert "not there any more" in gone.text
+    assert "/collections/notes" not in gone.text  # where the server keeps it
+
+
 async def test_a_conversation_is_shown_again_to_its_person_alone(start: Start) -> None:
     running = await start()
     ana, bob = await signed_in(running, "ana"), await signed_in(running, "bob")

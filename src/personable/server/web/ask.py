@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Coroutine
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 
 from personable.board import Board, Text
+from personable.errors import NotFoundError
 from personable.pipelines.converse import converse
 from personable.pipelines.feedback import Kind, feedback
 from personable.server.access import TheEngine
@@ -31,6 +32,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 In = Annotated[str, Query(alias="in", max_length=200)]
 Name = Annotated[str, Form(max_length=200)]
 Work = Coroutine[Any, Any, tuple[Exchange, str]]
+GONE = "this passage is not there any more: its document was deleted or changed since"
 
 
 @router.get("/ask")
@@ -85,9 +87,13 @@ async def passage(
 ) -> Response:
     """A passage with the quoted words marked. Posted, it counts as a click on the answer's citation."""
     kit = await engine.kit(collection)
-    shown = await asyncio.to_thread(opened, kit, id, start, end)
+    try:
+        shown = await asyncio.to_thread(opened, kit, id, start, end)
+    except NotFoundError as error:
+        raise NotFoundError(GONE) from error
     if request.method == "POST" and answer and visitor.person is not None:
-        await feedback(engine.base, answer, visitor.person.id, "click", passage=number)
+        with suppress(NotFoundError):  # the answer was forgotten since; its sources may still be read
+            await feedback(engine.base, answer, visitor.person.id, "click", passage=number)
     name = "_passage.html" if is_fragment(request) else "passage.html"
     return page(request, name, shown=shown, collection=collection)
 

@@ -90,7 +90,7 @@ async def test_a_folder_is_uploaded_with_progress_and_what_failed(tab: Open, tmp
     await page.get_by_role("link", name="Collections").click()
     await page.get_by_label("Into the collection").fill("guides")
     await page.get_by_label("or a folder").set_input_files(folder)
-    await page.get_by_role("button", name="Upload and index").click()
+    await page.get_by_role("button", name="Upload and index").dblclick()
     done = page.locator(".job", has_text="1 added")
     await done.wait_for()
     assert "broken.pdf" in await done.inner_text()

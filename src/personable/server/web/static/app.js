@@ -13,7 +13,10 @@ function made(tag, className, text = "") {
 async function sent(url, data, accept) {
   const headers = { "X-CSRF-Token": csrf(), "HX-Request": "true", Accept: accept };
   const response = await fetch(url, { method: "POST", body: data, headers });
-  if (response.status === 401) location.assign(response.headers.get("HX-Redirect") || "/sign-in");
+  if (response.status === 401) {
+    sessionStorage.setItem("unsent", data.get("question") || "");
+    location.assign(response.headers.get("HX-Redirect") || "/sign-in");
+  }
   return response;
 }
 
@@ -47,6 +50,8 @@ function replaced(element, html) {
 const ask = document.getElementById("ask");
 if (ask) {
   const question = ask.elements.question;
+  question.value ||= sessionStorage.getItem("unsent") || "";
+  sessionStorage.removeItem("unsent");
   question.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
@@ -77,6 +82,7 @@ async function answer(text) {
   document.getElementById("turns").append(turn);
   turn.scrollIntoView({ block: "start" });
   ask.classList.add("busy");
+  let ended = false;
   try {
     const response = await sent("/ask", data, "text/event-stream");
     if (!response.ok) {
@@ -87,14 +93,17 @@ async function answer(text) {
       if (name === "step" && value) steps.append(made("li", "", value));
       if (name === "text") said.append(value);
       if (name === "final") {
+        ended = true;
         const fresh = replaced(turn, value.html);
         if (value.session) kept(value.session, data.get("in"));
         fresh.scrollIntoView({ block: "start" });
       }
     }
+    if (!ended) throw new Error("the stream has no end");
   } catch (error) {
     said.append(made("span", "problem", "The connection broke before the answer was there. Ask again."));
   } finally {
+    if (!ended) ask.elements.question.value ||= text;
     turn.removeAttribute("aria-busy");
     ask.classList.remove("busy");
   }
@@ -121,13 +130,21 @@ if (upload) {
     const { into, kind, files, folder } = upload.elements;
     const chosen = [...files.files, ...folder.files];
     const job = document.getElementById("job");
+    if (upload.classList.contains("busy") || job.querySelector("[hx-get]")) return; // pressed twice
     if (!chosen.length) return job.replaceChildren(made("p", "problem", "Choose files or a folder first."));
     const data = new FormData();
     data.set("kind", kind.value);
     for (const file of chosen) data.append("files", file, file.webkitRelativePath || file.name);
     job.replaceChildren(made("p", "hint", `Sending ${chosen.length} files …`));
-    const response = await sent(`/collections/${encodeURIComponent(into.value)}/upload`, data, "text/html");
-    job.innerHTML = await response.text();
+    upload.classList.add("busy");
+    try {
+      const response = await sent(`/collections/${encodeURIComponent(into.value)}/upload`, data, "text/html");
+      job.innerHTML = await response.text();
+    } catch (error) {
+      job.replaceChildren(made("p", "problem", "The connection broke before all was sent. Send it again."));
+    } finally {
+      upload.classList.remove("busy");
+    }
     htmx.process(job);
   });
 }

@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 from sqlalchemy import text
+from sqlalchemy.ext.asyncio import create_async_engine
 
 from personable.errors import ConfigurationError, DataError
 from personable.kit import open_people
+from personable.people import database
 from personable.people.store import People
 from personable.settings import Settings
 from tests.contracts.keys import KeysContract
@@ -39,9 +41,11 @@ def server() -> Iterator[str]:
 
 @pytest.fixture
 async def address(server: str) -> str:
-    async with await People.open(server) as opened, opened._engine.begin() as connection:
+    engine = create_async_engine(database.address(server))  # a test before may have left what no store would open
+    async with engine.begin() as connection:
         await connection.execute(text("DROP SCHEMA public CASCADE"))
         await connection.execute(text("CREATE SCHEMA public"))
+    await engine.dispose()
     return server
 
 

@@ -1,5 +1,7 @@
 """Ask without a script, and what is shown of an answer."""
 
+from personable.llm.base import Prompt
+from personable.llm.scripted import ScriptedModel
 from personable.server.web.exchanges import pieces
 from personable.types import Answer, Citation
 from tests.server.conftest import Start, events
@@ -54,13 +56,17 @@ async def test_a_stream_tells_its_steps_in_words_and_ends_with_the_answer(start:
 
 
 async def test_a_stream_that_fails_ends_with_what_went_wrong(start: Start) -> None:
-    running = await start()
-    ana = await signed_in(running, "ana")
+    def fail(prompt: Prompt, output: object) -> str:
+        raise RuntimeError("zz")
+
+    ana = await signed_in(await start(ScriptedModel(fail)), "ana")
     stream = {"Accept": "text/event-stream"}
+    failed = await ana.post("/ask", data=ASKED, headers=stream)
+    assert 'class="problem"' in events(failed.text)[-1][1]["html"]
     refused = await ana.post("/ask", data=ASKED | {"in": "nowhere"}, headers=stream)
     assert refused.status_code == 404
     long = await ana.post("/ask", data=ASKED | {"question": "x" * 150_000}, headers=stream)
-    assert 'class="problem"' in events(long.text)[-1][1]["html"]
+    assert (long.status_code, 'class="problem"' in long.text) == (422, True)
 
 
 async def test_the_plain_answer_stands_beside_and_is_not_kept(start: Start) -> None:
@@ -85,7 +91,8 @@ async def test_script_in_questions_names_and_statements_is_shown_as_text(start: 
         await builder.get("/ask"),
     ]
     refused = await ana.get("/passage", params={"in": "notes", "id": SCRIPT})
-    for shown in (*pages, refused):
+    assert SCRIPT not in refused.text
+    for shown in pages:
         assert SCRIPT not in shown.text
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown.text
 

@@ -13,11 +13,11 @@ from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 
 from personable.board import Board, Text
 from personable.errors import NotFoundError
-from personable.pipelines.converse import converse
+from personable.pipelines.converse import LONGEST_UTTERANCE, converse
 from personable.pipelines.feedback import Kind, feedback
 from personable.server.access import TheEngine
 from personable.server.engine import Engine
-from personable.server.requests import LONGEST, ConverseBody
+from personable.server.requests import ConverseBody
 from personable.server.routes.answering import asked, conversed
 from personable.server.streaming import HEADERS, Ended, attended, followed
 from personable.server.web import telling
@@ -48,8 +48,8 @@ async def ask(
     request: Request,
     visitor: TheVisitor,
     engine: TheEngine,
-    question: Annotated[str, Form(max_length=LONGEST)] = "",
-    next: Annotated[str, Form(max_length=LONGEST)] = "",
+    question: Annotated[str, Form(max_length=LONGEST_UTTERANCE)] = "",
+    next: Annotated[str, Form(max_length=LONGEST_UTTERANCE)] = "",
     collection: Annotated[str, Form(alias="in", max_length=200)] = "",
     session: Name = "",
     compare: bool = Form(False),

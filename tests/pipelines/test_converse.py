@@ -193,6 +193,7 @@ async def test_a_ranker_whose_model_fails_is_replaced_and_said(make_kit: MakeKit
         await converse(kit, said, strict=True, **rankers)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 async def test_no_statement_and_500_statements(make_kit: MakeKit, people: People) -> None:
     await people.add("zoe", dial="on")
     assert (await converse(make_kit(people=people), Question(text="What is gout?", person="zoe"))).found

@@ -37,6 +37,14 @@ def test_a_line_that_heads_a_list_is_no_part_of_the_item_before() -> None:
     assert [s.text for s in sentences(f"{wrapped}\n- drink more")] == [wrapped, "- drink more"]
 
 
+def test_a_closing_bracket_stays_with_what_it_closes() -> None:
+    aside = "(Watch the video to learn more. To leave it, press the Escape (Esc) button on your keyboard.)"
+    found = [s.text for s in sentences(f"Two doses help. {aside} The vaccine is available.")]
+    assert found[-1] == "The vaccine is available."
+    assert found[-2].endswith("keyboard.)")
+    assert sentences(") Alone")[0].text == ") Alone"
+
+
 def test_chinese_sentences_are_found() -> None:
     assert [s.text for s in sentences("他走了。她哭了！")] == ["他走了。", "她哭了！"]
 

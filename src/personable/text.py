@@ -13,6 +13,7 @@ _BLOCK = re.compile(
     r"|(?:(?<=\n)|^)[^\n]{1,44}(?<![,;])\n(?=[A-Z0-9\"“])"
 )
 _NUMBER = re.compile(r"\d{1,3}[.)]")
+_CLOSING = re.compile(r"([)\]»”]+)(?:\s+|$)")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 
 
@@ -40,7 +41,11 @@ def sentences(text: str, language: str = "en") -> list[Span]:
                 if spans and _NUMBER.fullmatch(spans[-1].text):  # "1." and what it numbers are one
                     first = spans.pop().start
                 end_at = start + bound["start_index"] + lead + len(body)
-                spans.append(Span(text[first:end_at], first, end_at))
+                if spans and (closing := _CLOSING.match(text, first, end_at)):  # "(…. Or so.)" keeps its bracket
+                    spans[-1] = Span(text[spans[-1].start : closing.end(1)], spans[-1].start, closing.end(1))
+                    first = closing.end()
+                if first < end_at:
+                    spans.append(Span(text[first:end_at], first, end_at))
         start = end
     return spans
 

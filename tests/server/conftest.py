@@ -76,6 +76,14 @@ class Slow(ScriptedModel):
     def forget(self) -> None:
         self.asked, self.left = asyncio.Event(), asyncio.Event()
 
+    async def given_up(self) -> bool:
+        """Whether who asked gave it up within ten seconds."""
+        try:
+            await asyncio.wait_for(self.left.wait(), 10)
+        except TimeoutError:
+            return False
+        return True
+
     async def _answer(self, *given: Any) -> Any:
         self.asked.set()
         try:

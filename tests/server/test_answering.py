@@ -126,7 +126,7 @@ async def test_a_client_that_goes_away_stops_the_model(start: Start) -> None:
         asking = asyncio.create_task(ana.post("/v1/answer", json=WATER | {"stream": stream}))
         await model.asked.wait()
         asking.cancel()
-        await asyncio.wait_for(model.left.wait(), 10)
+        assert await model.given_up(), f"stream={stream}: the model was still asked"
         model.forget()
 
 

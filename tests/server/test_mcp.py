@@ -238,7 +238,7 @@ async def test_a_client_that_goes_away_stops_the_model(start: Start, mode: str) 
     asking = asyncio.create_task(ask())
     await model.asked.wait()
     asking.cancel()
-    await asyncio.wait_for(model.left.wait(), 10)
+    assert await model.given_up(), "the model was still asked"
 
 
 @pytest.fixture

@@ -266,5 +266,5 @@ async def test_a_client_that_goes_away_stops_the_model(start: Start) -> None:
         asking = asyncio.create_task(ask())
         await model.asked.wait()
         asking.cancel()
-        await asyncio.wait_for(model.left.wait(), 10)
+        assert await model.given_up(), f"stream={stream}: the model was still asked"
         model.forget()

@@ -9,7 +9,7 @@ from personable.errors import DataError, UsageError
 from personable.retrieval.catalogue import KINDS, fill, read_items
 from personable.retrieval.certified import read_approval
 from personable.retrieval.certifying import certify_documents
-from personable.retrieval.corpus import Kind, collection_kind, open_collection
+from personable.retrieval.corpus import Collection, Kind, collection_kind, open_collection
 from personable.retrieval.folder import Found
 from personable.retrieval.report import Failed, IndexOptions, IndexReport, Progress, Skipped
 from personable.retrieval.textfile import TextFile
@@ -51,13 +51,7 @@ def check_kind(engine: Engine, uploads: Uploads, wanted: Kind) -> None:
 def _documents(engine: Engine, uploads: Uploads, recipe: Recipe, files: list[Found], tell: Tell) -> IndexReport:
     fields = recipe.model_dump(include={"text_field", "title_field", "id_field"})
     options = _options(engine).model_copy(update=fields)
-    with open_collection(
-        engine.settings.home,
-        uploads.collection,
-        language=_language(engine, uploads, recipe.language),
-        embedder=engine.embedder(uploads.collection),
-        create=True,
-    ) as collection:
+    with _opened(engine, uploads, recipe) as collection:
         return collection.index([uploads.folder], options, tell, below=uploads.folder)
 
 
@@ -66,13 +60,7 @@ def _items(engine: Engine, uploads: Uploads, recipe: Recipe, files: list[Found],
     if not readable:
         raise DataError(f"no file of items was uploaded; a catalogue is made from {' '.join(KINDS)} (also .gz)")
     stock = read_items([one.path for one in readable])
-    with open_collection(
-        engine.settings.home,
-        uploads.collection,
-        language=_language(engine, uploads, recipe.language),
-        embedder=engine.embedder(uploads.collection),
-        create=True,
-    ) as collection:
+    with _opened(engine, uploads, recipe) as collection:
         report = fill(collection.store, stock)
     others = [Skipped(source=one.name, reason="no file of items") for one in files if one not in readable]
     return report.model_copy(update={"skipped": others})
@@ -105,9 +93,11 @@ def _options(engine: Engine) -> IndexOptions:
     return IndexOptions(passage_tokens=conf.passage_tokens, overlap_tokens=conf.overlap_tokens)
 
 
-def _language(engine: Engine, uploads: Uploads, named: str | None) -> str | None:
-    """The language for a collection: what was named, else its own, else the server's usual one."""
-    return named or (None if uploads.collection in engine.collections() else engine.settings.language)
+def _opened(engine: Engine, uploads: Uploads, recipe: Recipe) -> Collection:
+    """The collection, to be changed; its language is what was named, else its own, else the server's usual one."""
+    name, home = uploads.collection, engine.settings.home
+    language = recipe.language or (None if name in engine.collections() else engine.settings.language)
+    return open_collection(home, name, language=language, embedder=engine.embedder(name), create=True)
 
 
 def _shown(uploads: Uploads, progress: Progress) -> Progress:

@@ -17,6 +17,7 @@ from personable.agent import Desk
 from personable.board import Board
 from personable.evaluation.liveqa import Consumer, LiveQA
 from personable.evaluation.statistics import Interval, bootstrap
+from personable.evaluation.working import for_each
 from personable.kit import Kit
 from personable.notes import HydocNote, QuestionNote
 from personable.pipelines.budget import Budget
@@ -38,14 +39,16 @@ Hydocs = Mapping[Source, Mapping[str, str]]
 async def write_hydocs(
     kit: Kit, cards: Cards, questions: tuple[Consumer, ...], out: Path, tell: Callable[[str], None]
 ) -> Hydocs:
-    """The HyDocs of all questions by the kit's model, or by the stand-in without one: that is the question itself where
-    only the question may be read. Raises ModelError where the model fails; what was written until then stays."""
+    """The HyDocs of all questions by the kit's model, as many at once as it takes calls, or by the stand-in without it:
+    that is the question itself where only the question may be read. Raises ModelError where the model fails; what was
+    written until then stays."""
     model = kit.agents_model or kit.model
     name = model.name if model else "numbers"
     file = out / f"hydocs-{re.sub(r'[^A-Za-z0-9._-]+', '-', Path(name).name)}.jsonl"
     done = {(line["source"], line["question"]): line["text"] for line in _lines(file)}
     found: dict[Source, dict[str, str]] = {source: {} for source in SOURCES}
-    for number, question in enumerate(questions, 1):
+
+    async def write(question: Consumer) -> None:
         for source in SOURCES:
             text = done.get((source, question.id))
             if text is None:
@@ -53,7 +56,9 @@ async def write_hydocs(
                 with file.open("a", encoding="utf-8") as lines:
                     lines.write(json.dumps({"source": source, "question": question.id, "text": text}) + "\n")
             found[source][question.id] = text
-        tell(f"{number} of {len(questions)} questions have their hypothetical documents")
+        tell(f"{len(found[SOURCES[-1]])} of {len(questions)} questions have their hypothetical documents")
+
+    await for_each(questions, write, model.concurrency if model else 1)
     return found
 
 

@@ -16,6 +16,7 @@ from personable.board import Board
 from personable.errors import UsageError
 from personable.evaluation.recsys import DEPTH, Instance, RecSys
 from personable.evaluation.statistics import bootstrap, paired_bootstrap
+from personable.evaluation.working import for_each
 from personable.kit import Kit
 from personable.notes import Candidate, CandidatesNote, Deed, DeedsNote, RankingNote
 from personable.pipelines.budget import Budget
@@ -66,8 +67,10 @@ async def run_variants(
     path = out / f"{data.name}-model.jsonl"
     model = kit.model.name if kit.model else "numbers"
     done = _read(path, model)
-    places: dict[str, list[int]] = {name: [] for name in VARIANTS}
-    for number, one in enumerate(instances, 1):
+    ended = 0
+
+    async def ask(one: Instance) -> None:
+        nonlocal ended
         for name, without in VARIANTS.items():
             key = (one.user, name, len(one.candidates))
             if key not in done:
@@ -75,9 +78,11 @@ async def run_variants(
                 line = {"user": one.user, "variant": name, "candidates": len(one.candidates), "model": model}
                 with path.open("a", encoding="utf-8") as file:
                     file.write(json.dumps({**line, "place": done[key], "calls": calls}) + "\n")
-            places[name].append(done[key])
-        tell(f"{data.name}: {number} of {len(instances)} people")
-    return places
+        ended += 1
+        tell(f"{data.name}: {ended} of {len(instances)} people")
+
+    await for_each(instances, ask, kit.model.concurrency if kit.model else 1)
+    return {name: [done[one.user, name, len(one.candidates)] for one in instances] for name in VARIANTS}
 
 
 def ablation_table(name: str, places: dict[str, list[int]]) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 from personable.errors import ConfigurationError, ModelRefusedError, PersonableError, UsageError
 from personable.evaluation.datasets import Row
 from personable.evaluation.outcome import Outcome, Record, System
 from personable.evaluation.runfile import RunFile
+from personable.evaluation.working import for_each
 
 K = TypeVar("K")
 
@@ -72,14 +72,11 @@ async def run(
     waiting = [row for row in rows if row.id not in settled]
     failed = sum(file.records[id].failed for id in settled)
     session = _Session(file, len(rows), len(waiting), failed, progress)
-    queue = iter(waiting)
-    tasks = [asyncio.create_task(_work(system, kit, queue, session)) for _ in range(min(workers, len(waiting)))]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def ask(row: Row) -> None:
+        session.add(Record.of(row, await _ask(system, kit, row)))
+
+    await for_each(waiting, ask, workers)
     file.finish()
     return Summary(len(rows), len(waiting), session.failed)
 
@@ -105,11 +102,6 @@ class _Session:
         rate = self.done / max(time.monotonic() - self.began, 1e-9)
         left = (self.waiting - self.done) / rate if self.done else None
         self.progress(Progress(self.total - self.waiting + self.done, self.total, self.failed, rate, left))
-
-
-async def _work(system: System[K], kit: K, queue: Iterator[Row], session: _Session) -> None:
-    for row in queue:
-        session.add(Record.of(row, await _ask(system, kit, row)))
 
 
 async def _ask(system: System[K], kit: K, row: Row) -> Outcome:

@@ -64,7 +64,8 @@ class Agent(Generic[N]):
     """An agent: which notes it `reads`, which type it `writes`, its prompt file and its numeric stand-in.
 
     `variables` gives the prompt what it needs from the reading; `tidy` mends what a model may get wrong in content (a
-    permutation, a claim that nobody made), since its form alone was checked.
+    permutation, a claim that nobody made), since its form alone was checked; it raises ModelOutputError for a note
+    of no use.
     """
 
     name: str
@@ -85,7 +86,11 @@ class Agent(Generic[N]):
             reply = await desk.model.write(prompt, self.writes, self.max_tokens)
         if reply.value is None:
             raise ModelOutputError(f"{reply.model} gave agent {self.name} no {self.writes.__name__}")
-        note = self.tidy(reply.value, reading)
+        try:
+            note = self.tidy(reply.value, reading)
+        except ModelOutputError as error:
+            error.calls = reply.calls
+            raise
         return board.post(self.name, note, score=self.score(note), cost=cost_of(reply, prompt, desk.model))
 
     async def reckon(self, board: Board) -> Post:

@@ -26,6 +26,7 @@ from personable.retrieval.catalogue import Stock, Wanted, fill, without_orders
 from personable.retrieval.choice import FEWEST
 from personable.retrieval.corpus import open_collection
 from personable.settings import Settings
+from personable.text import tokens
 from personable.types import Item, Recommendations, Wish
 
 EMBEDDER = make_embedder("hash:64")
@@ -194,6 +195,43 @@ async def test_what_the_person_turned_against_pulls_its_like_down(tmp_path: Path
     assert [one.verdict for one in judged.judgements].count("contradiction") == 1
 
 
+@pytest.mark.parametrize(
+    ("said", "last"),
+    [
+        ("I hate lamps, never show me a lamp", ["desk-lamp"]),
+        ("I am allergic to oak and I do not want red ink", ["oak-chair", "oak-desk", "oak-shelf", "red-ink"]),
+    ],
+)
+async def test_what_a_statement_turns_against_comes_last_and_is_no_reason(kit: Kit, said: str, last: list[str]) -> None:
+    assert kit.people is not None
+    await kit.people.tell("ana", said)
+    found = await ask(kit, Wish(person="ana", k=50))
+    assert sorted(ids(found)[-len(last) :]) == last
+    assert not any(reason.statement for item in found.items for reason in item.reasons)
+
+
+async def test_of_an_item_the_last_opinion_counts(kit: Kit) -> None:
+    await did(kit, "ana", ("thumbs", "red-ink", -1.0))
+    assert "red-ink" not in ids(await ask(kit, Wish(person="ana", k=50, again=True)))
+    await did(kit, "ana", ("purchase", "red-ink"))
+    found = ids(await ask(kit, Wish(person="ana", k=50, again=True)))
+    assert found[:3] == ["red-ink", *found[1:3]]
+    assert {"blue-ink", "black-ink"} == set(found[1:3])
+
+
+async def test_what_was_rated_in_the_middle_is_had(kit: Kit) -> None:
+    await did(kit, "ana", ("rating", "red-ink", 3.0))
+    assert "red-ink" not in ids(await ask(kit, Wish(person="ana", k=50)))
+
+
+async def test_what_was_only_shown_does_not_push_out_what_was_done(kit: Kit) -> None:
+    shown: list[tuple[EventKind, str]] = [("impression", "oak-desk")] * 5000
+    await did(kit, "ana", ("purchase", "red-ink"), *shown)
+    found = await ask(kit, Wish(person="ana", k=50))
+    assert not found.cold
+    assert "red-ink" not in ids(found)
+
+
 async def test_filters(kit: Kit) -> None:
     assert ids(await ask(kit, Wish(k=50), wanted=Wanted(dearest=2))) == ["red-ink", "blue-ink"]
     assert ids(await ask(kit, Wish(k=50), wanted=Wanted(category="none"))) == []
@@ -222,7 +260,12 @@ async def test_of_five_thousand_events_the_latest_count_and_all_are_had(kit: Kit
 
 
 def script(answers: dict[str, Any]) -> ScriptedModel:
-    usual = {"understanding": {"long_term": "ink", "goal": "ink"}, "nli": {}, "summary": {"text": "ink"}, "ranker": {}}
+    usual = {
+        "understanding": {"long_term": "ink", "goal": "ink"},
+        "nli": {},
+        "summary": {"text": "ink"},
+        "ranker": {"order": [1]},
+    }
     return ScriptedModel(usual | answers)
 
 
@@ -256,6 +299,31 @@ async def test_no_item_is_invented_lost_or_doubled(kit: Kit, order: list[int]) -
     ranking = board.latest(RankingNote)
     assert ranking is not None
     assert sorted(ranking.order) == list(range(1, len(THINGS)))
+    useless = not any(1 <= number < len(THINGS) for number in order)
+    assert bool(found.degraded) == useless, "an order without any candidate is none of the model's"
+    assert found.calls == 4
+
+
+async def test_the_usual_budget_holds_all_agents_over_fifty_long_candidates(tmp_path: Path) -> None:
+    long = "A sturdy thing of oak for a quiet room, made by hand and oiled twice. " * 20
+    stock = [Item(id=str(n), title=f"Oak desk {n}", description=long) for n in range(60)]
+    async with await make_kit(tmp_path, stock) as made:
+        made.model, board = script({"nli": {"judgements": []}}), Board()
+        found = await recommend(made, await open_shop(made), Wish(query="oak desk"), board=board, keep=False)
+    assert not found.degraded
+    assert [post.role for post in board.all() if post.cost.calls] == [
+        "understanding",
+        *["nli"] * 5,
+        "summary",
+        "ranker",
+    ]
+    most = made.settings.budget_tokens
+    assert 50 * 20 < sum(tokens(prompt.system + prompt.shared + prompt.task) for prompt in made.model.prompts) < most
+
+
+async def test_an_agent_that_does_not_exist_cannot_be_left_out(kit: Kit) -> None:
+    with pytest.raises(UsageError, match="no agent 'rank' to leave out; there are understanding, nli, summary, ranker"):
+        await ask(kit, Wish(person="ana"), without={"rank"})
 
 
 async def test_a_model_that_fails_is_replaced_and_told(kit: Kit) -> None:
@@ -282,7 +350,8 @@ async def test_the_budget_decides_who_asks(kit: Kit, calls: int, asked: list[str
     kit.settings = kit.settings.model_copy(update={"budget_calls": calls})
     found, board = await with_model(kit, script({}))
     assert [post.role for post in board.all() if post.cost.calls] == asked
-    assert bool(found.degraded) == (calls == 0)
+    assert bool(found.degraded) == (calls < 4)
+    assert bool(found.model) == (calls > 0), "a model that nobody asked is not named"
 
 
 @pytest.mark.parametrize("without", ["understanding", "nli", "summary", "ranker"])

@@ -15,6 +15,7 @@ import numpy as np
 
 from personable.agent import Desk
 from personable.board import Board
+from personable.evaluation.lines import whole_lines
 from personable.evaluation.liveqa import Consumer, LiveQA
 from personable.evaluation.statistics import Interval, bootstrap
 from personable.evaluation.working import for_each
@@ -45,7 +46,7 @@ async def write_hydocs(
     model = kit.agents_model or kit.model
     name = model.name if model else "numbers"
     file = out / f"hydocs-{re.sub(r'[^A-Za-z0-9._-]+', '-', Path(name).name)}.jsonl"
-    done = {(line["source"], line["question"]): line["text"] for line in _lines(file)}
+    done = {(line["source"], line["question"]): line["text"] for line in whole_lines(file)}
     found: dict[Source, dict[str, str]] = {source: {} for source in SOURCES}
 
     async def write(question: Consumer) -> None:
@@ -75,19 +76,6 @@ async def _write(kit: Kit, cards: Cards, text: str, source: Source) -> str:
     await crew.perform(hydoc_agent(cards.manifest.language, asked.focus, source == "context"))
     note = board.latest(HydocNote)
     return note.text if note else ""
-
-
-def _lines(file: Path) -> list[dict[str, str]]:
-    """The lines written so far; one that a killed run left unfinished is done again."""
-    kept: list[dict[str, str]] = []
-    for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else []:
-        try:
-            kept.append(json.loads(line))
-        except json.JSONDecodeError:
-            continue
-    if file.is_file():
-        file.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
-    return kept
 
 
 def similarities(cards: Cards, data: LiveQA, hydocs: Hydocs) -> dict[str, Interval]:

@@ -6,7 +6,7 @@ import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -47,6 +47,21 @@ def read_lines(path: Path, model: type[M]) -> Iterator[tuple[int, M]]:
             first = error.errors()[0]
             field = ".".join(str(part) for part in first["loc"]) or "the line"
             raise DataError(f"{path}:{number}: {field}: {first['msg']}") from error
+
+
+def whole_lines(path: Path) -> list[dict[str, Any]]:
+    """The objects that a run wrote into `path` so far, none without it. A line that a killed run left unfinished is cut
+    off the file, so that what is appended next stands on a line of its own."""
+    if not path.is_file():
+        return []
+    text = path.read_text(encoding="utf-8")
+    kept = text[: text.rfind("\n") + 1]
+    if kept != text:
+        path.write_text(kept, encoding="utf-8")
+    try:
+        return [json.loads(line) for line in kept.splitlines() if line.strip()]
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path} is damaged: {error}; remove the broken line to go on") from error
 
 
 def refuse_duplicate(seen: dict[str, int], key: str, path: Path, number: int) -> None:

@@ -9,11 +9,13 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from personable.board import Board
-from personable.errors import UsageError
+from personable.errors import ModelOutputError, UsageError
+from personable.evaluation.lines import whole_lines
 from personable.evaluation.recsys import DEPTH, Instance, RecSys
 from personable.evaluation.statistics import bootstrap, paired_bootstrap
 from personable.evaluation.working import for_each
@@ -21,6 +23,7 @@ from personable.kit import Kit
 from personable.notes import Candidate, CandidatesNote, Deed, DeedsNote, RankingNote
 from personable.pipelines.budget import Budget
 from personable.pipelines.candidates import given
+from personable.pipelines.crew import Crew
 from personable.pipelines.deeds import Known
 from personable.pipelines.recommend import rank
 from personable.pipelines.shop import Shop
@@ -35,6 +38,14 @@ VARIANTS: dict[str, frozenset[str]] = {
 """What each leaves out. `vanilla` is vanilla RAG: candidates in the order of embedding similarity, and one call that
 ranks them; `numbers` asks no model at all."""
 SEED = 20250621
+
+
+class Placed(NamedTuple):
+    """Where the target stands, the calls that this took, and what was done without the model, in words."""
+
+    place: int
+    calls: int
+    degraded: list[str]
 
 
 def sample(data: RecSys, people: int, candidates: int) -> list[Instance]:
@@ -61,7 +72,8 @@ async def run_variants(
 ) -> dict[str, list[int]]:
     """The place of the target for each instance under each of `VARIANTS`; what `out` holds already is not asked again.
 
-    Raises ModelError where the model fails: a stand-in's answer would be counted as the model's.
+    Raises ModelError where the model gives no answer: a stand-in's would be counted as the model's. Where its answer is
+    of no use the stand-in's place counts, and the line says so (`degraded`).
     """
     out.mkdir(parents=True, exist_ok=True)
     path = out / f"{data.name}-model.jsonl"
@@ -74,10 +86,11 @@ async def run_variants(
         for name, without in VARIANTS.items():
             key = (one.user, name, len(one.candidates))
             if key not in done:
-                done[key], calls = await _place(kit, shop, one, name, without)
+                placed = await _place(kit, shop, one, name, without)
                 line = {"user": one.user, "variant": name, "candidates": len(one.candidates), "model": model}
                 with path.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps({**line, "place": done[key], "calls": calls}) + "\n")
+                    file.write(json.dumps({**line, **placed._asdict()}) + "\n")
+                done[key] = placed.place
         ended += 1
         tell(f"{data.name}: {ended} of {len(instances)} people")
 
@@ -101,23 +114,32 @@ def ndcg(place: int) -> float:
     return float(1 / np.log2(place + 1)) if place <= DEPTH else 0.0
 
 
-async def _place(kit: Kit, shop: Shop, one: Instance, name: str, without: frozenset[str]) -> tuple[int, int]:
+async def _place(kit: Kit, shop: Shop, one: Instance, name: str, without: frozenset[str]) -> Placed:
     note = DeedsNote(history=_deeds(shop, one.history), session=_deeds(shop, one.session))
     candidates = given(shop, note, one.candidates)
     if name == "vanilla":
         candidates = _by_meaning(shop, one, candidates)
     if name == "numbers":
         kit = replace(kit, model=None, agents_model=None)
+    try:
+        crew, board = await _ranked(kit, note, candidates, without, strict=True)
+    except ModelOutputError:  # its answer is of no use: that is the model's result, not a fault of the run
+        crew, board = await _ranked(kit, note, candidates, without, strict=False)
+    if kit.model is not None and crew.plan != "separate":
+        raise UsageError(f"the budget allows not all agents for {one.user}: raise PERSONABLE_BUDGET_TOKENS and _CALLS")
+    ranking = board.latest(RankingNote)
+    assert ranking is not None
+    order = [candidates.found[number - 1].item for number in ranking.order]
+    return Placed(order.index(shop.items[one.target].id) + 1, board.calls, list(crew.degraded))
+
+
+async def _ranked(
+    kit: Kit, note: DeedsNote, candidates: CandidatesNote, without: frozenset[str], *, strict: bool
+) -> tuple[Crew, Board]:
     board = Board()
     known = Known(note, board.post("person", note).id)
     board.post("retriever", candidates)
-    crew = await rank(kit, known, candidates, board, Budget.of(kit.settings), without, strict=True)
-    ranking = board.latest(RankingNote)
-    assert ranking is not None
-    if kit.model is not None and crew.plan != "separate":
-        raise UsageError(f"the budget allows no model for {one.user}: raise PERSONABLE_BUDGET_TOKENS and _CALLS")
-    order = [candidates.found[number - 1].item for number in ranking.order]
-    return order.index(shop.items[one.target].id) + 1, board.calls
+    return await rank(kit, known, candidates, board, Budget.of(kit.settings), without, strict=strict), board
 
 
 def _deeds(shop: Shop, rows: Sequence[int]) -> list[Deed]:
@@ -140,7 +162,5 @@ def _by_meaning(shop: Shop, one: Instance, note: CandidatesNote) -> CandidatesNo
 
 
 def _read(path: Path, model: str) -> dict[tuple[str, str, int], int]:
-    if not path.is_file():
-        return {}
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    lines = whole_lines(path)
     return {(one["user"], one["variant"], one["candidates"]): one["place"] for one in lines if one["model"] == model}

@@ -24,6 +24,7 @@ _EVENTS = (
 _SESSION_EVENTS = _EVENTS.where(_EVENT.session == bindparam("session"))
 # Every answer shows several passages: counted in, they would push out what the person did.
 _DEEDS = _EVENTS.where(_EVENT.kind != "impression")
+_WITH_ITEMS = _DEEDS.where(_EVENT.item.is_not(None))
 # Whoever turned the dial off counts for nobody.
 _EVERYBODY = (
     select(_EVENT.person, _EVENT.session, _EVENT.item, _EVENT.kind, _EVENT.value)
@@ -69,6 +70,15 @@ class HistoryStore(Store):
         query = _EVENTS if session is None else _SESSION_EVENTS
         given = {"limit": limit} if session is None else {"limit": limit, "session": session}
         return [Event(**row._mapping) for row in reversed(await self._rows(connection, query, person, **given))]
+
+    async def deeds(self, person: str, limit: int) -> list[Event]:
+        """The last `limit` events in which the person did something with an item, in the order of their times: not what
+        was shown to them."""
+        async with self._read() as connection:
+            rows = await self._theirs(
+                connection, person, await self._rows(connection, _WITH_ITEMS, person, limit=limit)
+            )
+        return [Event(**row._mapping) for row in reversed(rows)]
 
     async def item_events(self) -> list[tuple[str, str | None, str, EventKind, float | None]]:
         """What everybody did with items, for counting: person, session, item, kind and value, each person's oldest

@@ -8,6 +8,7 @@ import numpy as np
 
 from personable.kit import Kit
 from personable.notes import Candidate, CandidatesNote, Deed, DeedsNote
+from personable.people.aversions import hear
 from personable.pipelines.deeds import Known, context
 from personable.pipelines.shop import Shop
 from personable.retrieval.catalogue import Wanted
@@ -35,7 +36,7 @@ def retrieve(kit: Kit, shop: Shop, wish: Wish, known: Known, wanted: Wanted, cou
     best = rows[np.argsort(-scores[rows], kind="stable")]
     cold = is_cold(note)
     order = _varied(shop, best[: 4 * count], scores)[:count] if cold else best[:count].tolist()
-    against = _near(shop, note.disliked)
+    against = np.maximum(_near(shop, note.disliked), _named(shop, note))
     return CandidatesNote(
         found=[_candidate(shop, row, scores, lists, against) for row in order], weights=shop.fusion.weights
     )
@@ -60,10 +61,19 @@ def _hear(kit: Kit, shop: Shop, note: DeedsNote, lists: Floats) -> None:
         lists[:, LISTS.index("session words")] += np.sqrt(shop.shelf.terms.near_text(note.query))
         if kit.embedder is not None and shop.shelf.vectors is not None:
             lists[:, LISTS.index("session meaning")] += shop.shelf.vectors @ kit.embedder.queries([note.query])[0]
-    said = [used.text for used in (*note.said, *note.withheld)]
+    said = [hear(used.text).wanted for used in (*note.said, *note.withheld)]
     if said:
         near = np.max([shop.shelf.terms.near_text(text) for text in said], axis=0)
         lists[:, LISTS.index("history words")] += np.sqrt(near)
+
+
+def _named(shop: Shop, note: DeedsNote) -> Floats:
+    """1 for every item that names, whole, a thing which a statement turns against, else 0; shape (items,)."""
+    named = np.zeros(len(shop.items))
+    for used in (*note.said, *note.withheld):
+        for thing in hear(used.text).unwanted:
+            named = np.maximum(named, shop.shelf.terms.holding(thing))
+    return named
 
 
 def _near(shop: Shop, disliked: Sequence[Deed]) -> Floats:

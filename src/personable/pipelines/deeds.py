@@ -16,7 +16,7 @@ from personable.retrieval.shelf import HISTORY_FADE, SESSION_FADE, Context, Deed
 from personable.types import Used, Wish
 
 EVENTS = 5000
-"""Events looked at, the latest."""
+"""Deeds looked at, the latest."""
 WEIGHED = 200
 """Deeds of each context that are weighed, the latest: an older one would count less than 0.0001."""
 WORDS: dict[EventKind, str] = {
@@ -42,16 +42,17 @@ class Known:
 async def know(kit: Kit, shop: Shop, wish: Wish, board: Board) -> Known:
     """What matters of the wish's person, posted. Raises NotFoundError for an unknown one.
 
-    The session is the named one, else the person's latest; deeds without sessions count as one of the last few. To a
-    remote model nothing of it is told unless the person lets sensitive statements leave, since nobody classified deeds.
+    The session is the named one, else the person's latest; deeds without sessions count as one of the last few. Who
+    turned against an item and later to it is not against it. To a remote model nothing of it is told unless the person
+    lets sensitive statements leave, since nobody classified deeds.
     """
     note, open_, had = DeedsNote(query=wish.query), True, frozenset[str]()
     if kit.people is not None and wish.person is not None:
         person = await kit.people.get(wish.person)
         open_ = not kit.remote or person.share_sensitive
         if "off" not in (person.dial, wish.dial):
-            deeds = [one for one in await kit.people.events(wish.person, limit=EVENTS) if one.item in shop.rows]
-            had = frozenset(one.item or "" for one in deeds if worth(one))
+            deeds = [one for one in await kit.people.deeds(wish.person, EVENTS) if one.item in shop.rows]
+            had = frozenset(one.item or "" for one in deeds if worth(one) or one.kind == "rating")
             statements = [one for one in await kit.people.statements(wish.person) if one.holds(now())]
             shut = kit.remote and not person.share_sensitive
             note = note.model_copy(
@@ -75,7 +76,8 @@ def context(note: DeedsNote, shop: Shop) -> Context:
 
 def _split(events: list[Event], session: str | None, shop: Shop) -> dict[str, list[Deed]]:
     valued = [(one, worth(one)) for one in events]
-    against = [_deed(one, value, shop) for one, value in valued if value < 0]
+    last = {one.item: value for one, value in valued if value}
+    against = [_deed(one, value, shop) for one, value in valued if value < 0 and last[one.item] < 0]
     liked = [(one, value) for one, value in valued if value > 0]
     current = session or next((one.session for one, _ in reversed(liked)), None)
     if current is None:

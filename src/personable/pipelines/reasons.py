@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from personable.notes import Deed
+from personable.people.aversions import hear
 from personable.pipelines.deeds import Known
 from personable.pipelines.shop import Shop
 from personable.retrieval.shelf import Deeds
@@ -30,7 +31,8 @@ def explain(shop: Shop, known: Known, row: int) -> list[Reason]:
         reasons.append(Reason(text=f"because you {deed.what} {deed.title}", post=known.post, event=deed.event))
     said = [Used(statement="", text=note.query)] if note.query.strip() else []
     said += [*note.said, *note.withheld]
-    scores = [float(shop.shelf.terms.near_text(used.text)[row]) for used in said]
+    speaks = [hear(used.text).wanted if used.statement else used.text for used in said]
+    scores = [float(shop.shelf.terms.near_text(text)[row]) for text in speaks]
     if scores and max(scores) >= SAID_FROM:
         used = said[int(np.argmax(scores))]
         verb = "said" if used.statement else "asked for"

@@ -38,7 +38,12 @@ from personable.types import Recommendations, Recommended, Wish
 
 LONGEST_QUERY = 2000
 DEEDS_SHARE = 0.25
-"""Part of the context that what the person did and said may take, the latest first."""
+"""Part of a prompt that what the person did and said may take, the latest first."""
+FRAME_TOKENS = 12
+"""Tokens around a candidate, and around each part of the prompt."""
+LEAST_TOKENS = 20
+"""Tokens of each candidate that are read in any case."""
+AGENTS = ("understanding", "nli", "summary", "ranker")
 
 
 @tracing.pipeline("recommend")
@@ -54,14 +59,16 @@ async def recommend(
 ) -> Recommendations:
     """At most `wish.k` items of `shop`, best first; fewer where the filter `wanted` leaves fewer.
 
-    `without` names agents to leave out: understanding, nli, summary, ranker. With `keep` the result and its board are
-    stored with the person. Raises UsageError for a query that is too long, NotFoundError for an unknown person. A model
-    that fails does not raise: `degraded` says what was done instead.
+    `without` names agents to leave out, of `AGENTS`. With `keep` the result and its board are stored with the person.
+    Raises UsageError for a query that is too long or an agent that does not exist, NotFoundError for an unknown person.
+    A model that fails does not raise: `degraded` says what was done instead.
     """
     board, budget = board or Board(), Budget.of(kit.settings)
     try:
         if len(wish.query) > LONGEST_QUERY:
             raise UsageError(f"a wish has at most {LONGEST_QUERY} characters; this one has {len(wish.query)}")
+        if unknown := set(without) - set(AGENTS):
+            raise UsageError(f"there is no agent {min(unknown)!r} to leave out; there are {', '.join(AGENTS)}")
         board.post("person", WishNote(wish=wish))
         known = await know(kit, shop, wish, board)
         count = max(kit.settings.candidates, wish.k)
@@ -91,13 +98,15 @@ async def rank(
 ) -> Crew:
     """The four agents over the candidates; the board then holds a RankingNote with every candidate once.
 
+    The plan of the crew that is returned says how they worked.
+
     With `strict` a model that fails raises ModelError instead of being replaced.
     """
     batches = [nli(first, min(first + BATCH - 1, len(candidates.found))) for first in _starts(candidates)]
     crew = _crew(kit, known, candidates, board, budget, len(batches), without)
     crew.strict = strict
-    ranker_plan = crew.plan
-    if crew.plan == "reply only":
+    plan = crew.plan
+    if plan == "reply only":
         crew.plan = "numeric"
     await crew.run([UNDERSTANDING, *batches], "recommend/rank")  # never merged: one note cannot hold all batches
     if "nli" not in without:
@@ -105,11 +114,12 @@ async def rank(
         board.post("nli", complete(candidates, read))
     if "summary" not in without:
         await crew.perform(SUMMARY)
-    crew.plan = "numeric" if ranker_plan == "numeric" else "separate"
+    crew.plan = "numeric" if plan == "numeric" else "separate"
     if "ranker" in without:
         await RANKER.reckon(board)
     else:
         await crew.perform(RANKER)
+    crew.plan = plan
     return crew
 
 
@@ -138,42 +148,48 @@ def _crew(
         crew.decide("agents", "numeric", why)
         crew.degrade("agents", why)
     else:
-        crew.desk = Desk(model, render("recommend/system"), _shared(kit, known.note, candidates, board))
-        each = tokens(crew.desk.system + crew.desk.shared) + TASK_TOKENS
-        calls = batches + 3 - len({"understanding", "summary", "ranker"} & set(without))
-        calls -= batches if "nli" in without else 0
-        needed = calls * (each + NOTE_TOKENS)
-        if budget.calls >= calls and budget.tokens >= needed:
-            crew.plan, why = "separate", f"{calls} calls and about {needed} tokens fit"
-        elif budget.calls >= 1 and budget.tokens >= each + RANKER.max_tokens:
-            crew.plan, why = (
-                "reply only",
-                f"the budget allows no {calls} calls of {needed} tokens: only the ranker asks",
-            )
-        else:
-            why = f"{budget.calls} calls and {budget.tokens} tokens allow no call of about {each} tokens"
-            crew.degrade("budget", why)
-        crew.decide("agents", crew.plan, why)
+        _plan(crew, kit, known.note, candidates, budget, batches)
     return crew
 
 
-def _shared(kit: Kit, note: DeedsNote, candidates: CandidatesNote, board: Board) -> str:
-    """Person and candidates as all agents read them, shortened until they fit the model's context."""
-    context = kit.settings.model_context
-    room = int(context * DEEDS_SHARE)
+def _plan(crew: Crew, kit: Kit, note: DeedsNote, candidates: CandidatesNote, budget: Budget, batches: int) -> None:
+    """All agents where the budget holds them with the candidates' texts shortened, else the ranker, else numbers."""
+    calls = batches * ("nli" not in crew.without) + len({"understanding", "summary", "ranker"} - set(crew.without))
+    extra = TASK_TOKENS + NOTE_TOKENS
+    room = min(kit.settings.model_context - kit.settings.max_tokens, budget.tokens // max(calls, 1)) - extra
+    model, system = kit.agents_model or kit.model, render("recommend/system")
+    assert model is not None
+    crew.desk = Desk(model, system, _shared(note, candidates, room - tokens(system)))
+    each = tokens(system + crew.desk.shared) + TASK_TOKENS
+    needed = calls * (each + NOTE_TOKENS)
+    if budget.calls >= calls and budget.tokens >= needed:
+        crew.plan, why = "separate", f"{calls} calls and about {needed} tokens fit"
+    elif budget.calls >= 1 and budget.tokens >= each + RANKER.max_tokens:
+        crew.plan, why = "reply only", f"the budget allows no {calls} calls of {needed} tokens: only the ranker asks"
+        crew.degrade("budget", why)
+    else:
+        why = f"{budget.calls} calls and {budget.tokens} tokens allow no call of about {each} tokens"
+        crew.degrade("budget", why)
+    crew.decide("agents", crew.plan, why)
+
+
+def _shared(note: DeedsNote, candidates: CandidatesNote, limit: int) -> str:
+    """Person and candidates as all agents read them, shortened to about `limit` tokens, but never to less than the
+    candidates' first words."""
+    room = int(limit * DEEDS_SHARE)
     said, left = _latest([used.text for used in note.said], room)
     session, left = _latest([deed_line(deed) for deed in note.session], left)
     history, left = _latest([deed_line(deed) for deed in note.history], left)
-    disliked, _ = _latest([deed_line(deed) for deed in note.disliked], left)
+    disliked, left = _latest([deed_line(deed) for deed in note.disliked], left)
     texts = [f"{one.title}. {one.text}" for one in candidates.found]
-    shortened = fit(texts, max(context - room - kit.settings.max_tokens - 4 * TASK_TOKENS, 20 * len(texts)))
+    rest = limit - (room - left) - FRAME_TOKENS * (len(texts) + 6) - tokens(note.query)
     return render(
         "recommend/shared",
         said=said,
         history=history,
         session=session,
         disliked=disliked,
-        items=shortened,
+        items=fit(texts, max(rest, LEAST_TOKENS * len(texts))),
         query=note.query,
     )
 
@@ -219,7 +235,7 @@ def _result(
         items=items,
         cold=is_cold(known.note),
         degraded=crew.degraded,
-        model=crew.desk.model.name if crew.desk else "",
+        model=crew.desk.model.name if crew.desk and board.calls else "",
         tokens=board.tokens,
         calls=board.calls,
         seconds=round(monotonic() - budget.started, 4),

@@ -9,6 +9,7 @@ from collections import Counter
 from typing import Any
 
 from personable.agent import Agent, Reading
+from personable.errors import ModelOutputError
 from personable.notes import (
     CandidatesNote,
     Deed,
@@ -129,7 +130,10 @@ async def _ranking(reading: Reading) -> RankingNote:
 
 
 def _full_ranking(note: RankingNote, reading: Reading) -> RankingNote:
-    order = permutation(note.order, len(reading[CandidatesNote].found))
+    count = len(reading[CandidatesNote].found)
+    if not any(1 <= number <= count for number in note.order):
+        raise ModelOutputError(f"the ranking holds none of the numbers 1 to {count}")
+    order = permutation(note.order, count)
     return RankingNote(order=order, remarks=[remark[:200] for remark in note.remarks[:5]])
 
 

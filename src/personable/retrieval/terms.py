@@ -62,6 +62,13 @@ class Terms:
                 asked[column] = (1 + np.log(times)) * self._idf[column]
         return self._scores(asked / (np.linalg.norm(asked) or 1.0))
 
+    def holding(self, text: str) -> Floats:
+        """1 for every item with all words of `text`, else 0, shape (items,); all 0 for a text without words."""
+        words = set(self._analyser.content(text))
+        if not words:
+            return np.zeros(self.count)
+        return np.min([self.near_text(word) > 0 for word in words], axis=0).astype(np.float64)
+
     def _scores(self, asked: Floats) -> Floats:
         scores = np.zeros(self.count)
         if len(self._at):

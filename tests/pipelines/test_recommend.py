@@ -210,6 +210,14 @@ async def test_what_a_statement_turns_against_comes_last_and_is_no_reason(kit: K
     assert not any(reason.statement for item in found.items for reason in item.reasons)
 
 
+async def test_what_is_hardly_alike_is_no_reason(kit: Kit) -> None:
+    await did(kit, "ana", ("click", "red-ink"))
+    reasons = {item.item: item.reasons[0] for item in (await ask(kit, Wish(person="ana", k=50))).items}
+    assert reasons["blue-ink"].text == "because you looked at red ink"
+    assert reasons["wall-clock"].text == "something from elsewhere in the catalogue"
+    assert reasons["wall-clock"].event is None
+
+
 async def test_of_an_item_the_last_opinion_counts(kit: Kit) -> None:
     await did(kit, "ana", ("thumbs", "red-ink", -1.0))
     assert "red-ink" not in ids(await ask(kit, Wish(person="ana", k=50, again=True)))

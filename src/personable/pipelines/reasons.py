@@ -17,7 +17,10 @@ from personable.types import Reason, Used
 LOOKED_BACK = 50
 """Deeds that may give a reason, the latest."""
 SAID_FROM = 0.1
-"""Cosine of words from which something said is named as a reason."""
+"""Cosine of words from which something said or done is named as a reason."""
+ALIKE_FROM = 0.45
+"""Cosine of embeddings from which a deed is named as a reason. With `minilm`, 5 % of pairs drawn at random reach .47 in
+one catalogue (Amazon Office) and .44 in another (Online Retail)."""
 
 
 def explain(shop: Shop, known: Known, row: int) -> list[Reason]:
@@ -45,12 +48,15 @@ def explain(shop: Shop, known: Known, row: int) -> list[Reason]:
 
 
 def _ties(shop: Shop, deeds: Sequence[Deed], row: int) -> Floats:
-    """How much each deed speaks for the item, by the weighted lists that know pairs, shape (deeds,)."""
+    """How much each deed speaks for the item, by the weighted lists that know pairs, shape (deeds,); 0 where they are
+    hardly alike."""
     rows = np.array([shop.rows[deed.item] for deed in deeds], dtype=np.int64)
     one, shelf, weights = Deeds.of([row], 1.0), shop.shelf, shop.fusion.weights
-    ties = max(weights["session words"], 0.0) * np.sqrt(shelf.terms.pairs(row, rows))
+    words = shelf.terms.pairs(row, rows)
+    ties = max(weights["session words"], 0.0) * np.sqrt(np.where(words >= SAID_FROM, words, 0.0))
     if shelf.vectors is not None and len(rows):
-        ties = ties + max(weights["session meaning"], 0.0) * (shelf.vectors[rows] @ shelf.vectors[row])
+        alike = shelf.vectors[rows] @ shelf.vectors[row]
+        ties = ties + max(weights["session meaning"], 0.0) * np.where(alike >= ALIKE_FROM, alike, 0.0)
     ties = ties + max(weights["session co-visits"], 0.0) * np.sqrt(shelf.visits.people.near(*one)[rows])
     worths = np.array([deed.worth for deed in deeds])
     fade = Deeds.of(rows.tolist(), 0.98, worths.tolist()).weights

@@ -69,6 +69,13 @@ def test_rules_add_the_subject_of_the_last_turns() -> None:
     assert "Souk Waqif" in rewritten
 
 
+def test_a_name_is_taken_whole() -> None:
+    turns = [PastTurn(utterance="Who sings there tonight?", response="It is Sinead O'Brien, with Jean-Luc Rey.")]
+    assert {"Sinead O'Brien", "Jean-Luc Rey"} <= set(salient("Is she good?", turns, "en"))
+    assert not {"Brien", "Luc Rey"} & set(salient("Is she good?", turns, "en"))
+    assert not {"Brien"} & set(salient("", [PastTurn(utterance="", response="O'Brien")], "en"))
+
+
 def test_a_turn_that_leans_passes_on_to_the_one_before_it() -> None:
     turns = [*DOHA[:1], PastTurn(utterance="Is it far?", response="No.")]
     assert "doha" in by_rules("What does it cost?", turns)

@@ -58,7 +58,7 @@ _CHATTER = frozenset(
 )
 _DENIES = re.compile(r"\b(?:not|no|never|without|neither|nor|cannot|non|senza|mai|nessun\w*)\b|n['’]t\b", re.I)
 _NUMBER = re.compile(r"\d+")
-_NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)*")
+_NAME = re.compile(r"(?<![.!?]\s)(?<!^)(?<![\w'’-])[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)*")
 
 
 def by_rules(utterance: str, turns: Sequence[PastTurn], language: str = "en") -> str:

@@ -5,6 +5,9 @@ DEMO_HOME ?= build/home
 SERVER := --extra postgres --extra readers --extra server --extra telemetry
 EXTRAS := --extra eval --extra llamacpp --extra multilingual --extra readers --extra server
 
+# Where this is set, every process would begin by compiling all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test chromium quick check models-test constraints clean
 
 demo: .venv/base
@@ -18,7 +21,7 @@ chromium:
 	command -v chromium || { apt-get update -q && apt-get install -y -q chromium; } || echo "no chromium: see the skipped tests"
 
 quick: .venv/dev
-	$(BIN)/python -m pytest -n auto -m "not model and not slow and not embedder and not browser"
+	$(BIN)/python -m pytest -n auto -p no:schemathesis --ignore tests/server -m "not model and not slow and not embedder"
 
 models-test: .venv/dev
 	$(BIN)/python benchmarks/generator.py --into models

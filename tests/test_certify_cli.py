@@ -12,6 +12,8 @@ from personable.cli import app
 from personable.demo import certified
 from personable.errors import DataError, UsageError
 
+pytestmark = pytest.mark.slow
+
 RUN = CliRunner()
 
 

@@ -11,6 +11,8 @@ from personable.cli import app
 from personable.errors import ConfigurationError, NotFoundError, UsageError
 from personable.people.store import People
 
+pytestmark = pytest.mark.slow
+
 ENGINE = ("--embedder", "hash:256")
 DEAD = ("--model", "server:dead", "--model-url", "http://127.0.0.1:9/v1")
 

@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 from personable.cli import app
 from personable.errors import DataError, PersonableError, UsageError
 
+pytestmark = pytest.mark.slow
+
 
 def invoke(home: Path, *arguments: str) -> str:
     """What the command prints; errors meant for the user are raised."""

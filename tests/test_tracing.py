@@ -26,6 +26,8 @@ from personable.settings import Settings
 from personable.types import Question, Wish
 from tests.pipelines.test_answer import AGENTS, MakeKit
 
+pytestmark = pytest.mark.slow
+
 QUESTION = Question(text="How much water should I drink, zzasked?", person="zzana", session="zzsession")
 SAID = "I work with zzsaid lathes and drink water"
 WRITTEN = "Drink 2 to 3 liters of water a day [1]. zzwritten"

@@ -26,6 +26,8 @@ from personable.retrieval.cards import Weights
 from personable.settings import Settings
 from personable.types import Hit, Passage
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("gout", "asthma", "shingles", "anemia", "migraine", "psoriasis")
 KINDS = {"information": "What is", "treatment": "What are the treatments for", "causes": "What causes"}
 

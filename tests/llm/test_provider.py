@@ -12,6 +12,8 @@ from personable.llm import LanguageModel, Prompt, make_model
 from tests.contracts.model import PROMPT, Need
 from tests.llm.fake_server import CACHED, FakeServer, Says, fake_server, says
 
+pytestmark = pytest.mark.slow
+
 JSON = '{"need": "tea"}'
 
 

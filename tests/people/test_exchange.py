@@ -17,6 +17,8 @@ from personable.people.person import Person
 from personable.people.statements import Statement, Told
 from personable.people.store import People
 
+pytestmark = pytest.mark.slow
+
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 ANA = Person(id="ana", name="Ana", created=NOON)
 texts = st.text(st.characters(exclude_categories=("Cs", "Cc")) | st.sampled_from("\n\t*_`-#\\()<"), min_size=1).filter(

@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 from personable.cli import app
 from personable.errors import PersonableError
 
+pytestmark = pytest.mark.slow
+
 LONG = "x" * 1_000_000
 
 

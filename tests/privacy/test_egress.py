@@ -23,6 +23,8 @@ from personable.settings import Settings
 from personable.types import Answer, Passage, Question
 from tests.privacy.elsewhere import Elsewhere, elsewhere
 
+pytestmark = pytest.mark.slow
+
 Pipeline = Callable[[Kit, Question, Board], Awaitable[Answer]]
 
 OPEN = "I prefer lentils to meat"

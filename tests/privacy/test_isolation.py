@@ -24,6 +24,8 @@ from personable.pipelines.converse import converse
 from personable.types import Answer, Question
 from tests.pipelines.test_answer import AGENTS
 
+pytestmark = pytest.mark.slow
+
 MakeKit = Callable[..., Kit]
 Pipeline = Callable[[Kit, Question, Board], Awaitable[Answer]]
 PEOPLE = [f"person{n:02}" for n in range(50)]

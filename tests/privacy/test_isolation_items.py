@@ -21,6 +21,8 @@ from personable.types import Wish
 from tests.pipelines.test_recommend import items, make_kit
 from tests.privacy.test_isolation import CANARY, PEOPLE, owners
 
+pytestmark = pytest.mark.slow
+
 
 def gossip(prompt: Prompt, output: type[BaseModel] | None) -> BaseModel:
     """A model that repeats everything that it sees of a person, in every note."""

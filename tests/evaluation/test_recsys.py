@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from personable.embed import make_embedder
 from personable.errors import DataError, ModelTimeoutError, NotFoundError, UsageError
 from personable.evaluation.recsys import HIT, NDCG, Instance, measure, read_recsys
+from personable.evaluation.recsys_baselines import baselines
 from personable.evaluation.recsys_model import VARIANTS, ablation_table, run_variants, sample
 from personable.evaluation.recsys_run import OURS, as_table, prepare, run_recsys
 from personable.kit import Kit
@@ -147,6 +149,24 @@ def test_a_whole_evaluation(tmp_path: Path) -> None:
     assert "| knn-baskets | " in table
 
 
+def test_baselines_count_everybody_also_where_few_are_evaluated(tmp_path: Path) -> None:
+    data = read_recsys(gift_shop(tmp_path / "data"), limit=1)
+    shop = prepare(data, tmp_path / "runs", make_embedder("hash:64"))
+    found = baselines(data, shop.shelf)
+    assert len(data.instances) == 1
+    assert found["popularity"](data.instances[0]).sum() == sum(
+        len({*all[0], *all[1]}) for all in data.everybody.values()
+    )
+    assert found["knn-session"](data.instances[0]).sum() > 0
+
+
+def test_an_item_without_text_is_named(tmp_path: Path) -> None:
+    folder = gift_shop(tmp_path / "data")
+    write(folder, "items", [{"item": row, "title": "" if row == 2 else f"thing {row}"} for row in range(30)])
+    with pytest.raises(DataError, match="1 items without text, the first 2"):
+        prepare(read_recsys(folder), tmp_path / "runs", make_embedder("hash:64"))
+
+
 async def test_ablations_rank_the_same_candidates_and_go_on_where_they_stopped(tmp_path: Path) -> None:
     gift_shop(tmp_path / "data", 40)
     data = read_recsys(tmp_path / "data")
@@ -163,7 +183,18 @@ async def test_ablations_rank_the_same_candidates_and_go_on_where_they_stopped(t
     assert places["full"] == places["without nli"] == asked, "the model put the last one first"
     silent = Kit(Settings(home=tmp_path), embedder=embedder, model=ScriptedModel(ModelTimeoutError("asked again")))
     assert await run_variants(silent, shop, data, some, tmp_path / "out") == places
+    kept = tmp_path / "out/data-model.jsonl"
+    kept.write_text(kept.read_text(encoding="utf-8") + '{"user": "u', encoding="utf-8")
+    assert await run_variants(silent, shop, data, some, tmp_path / "out") == places, "a torn line is asked again"
     with pytest.raises(ModelTimeoutError):
         await run_variants(silent, shop, data, some, tmp_path / "elsewhere")
+    babbling = replace(kit, model=ScriptedModel({**answers, "ranker": {"order": []}}))
+    useless = await run_variants(babbling, shop, data, some, tmp_path / "useless")
+    assert useless["vanilla"] == [one for one in useless["vanilla"] if 1 <= one <= 8]
+    lines = [json.loads(line) for line in (tmp_path / "useless/data-model.jsonl").read_text("utf-8").splitlines()]
+    assert {line["variant"]: bool(line["degraded"]) for line in lines} == {name: name != "numbers" for name in VARIANTS}
+    small = replace(kit, settings=Settings(home=tmp_path, budget_calls=1))
+    with pytest.raises(UsageError, match="not all agents for"):
+        await run_variants(small, shop, data, some, tmp_path / "small")
     assert "| full | " in ablation_table("data", places)
     assert "data, n = 3" in ablation_table("data", places)

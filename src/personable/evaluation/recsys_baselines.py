@@ -15,9 +15,10 @@ def baselines(data: RecSys, shelf: Shelf) -> dict[str, Scorer]:
 
     `popularity`, `recency` (the last item's nearest by embedding) and `vanilla` (the nearest to the mean of history and
     session, as vanilla RAG in ARAG, arXiv 2506.21931, §4) are those of the paper; `tfidf-…` and `knn-…` are the
-    strongest simple ones. `knn-session` counts persons, as item-kNN does; `knn-baskets` counts sessions.
+    strongest simple ones. `knn-session` counts persons, as item-kNN does; `knn-baskets` counts sessions. All count the
+    deeds of everybody, as the default does.
     """
-    persons = Visits.count(data.count, [[[*one.history, *one.session]] for one in data.instances])
+    persons = Visits.count(data.count, [[[row for one in all for row in one]] for all in data.everybody.values()])
 
     def both(one: Instance) -> Deeds:
         return _deeds((*one.history, *one.session))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from personable.embed import Embedder
-from personable.errors import NotFoundError
+from personable.errors import DataError, NotFoundError
 from personable.evaluation.recsys import HIT, HOW, NDCG, RecSys, Scorer, measure, read_recsys
 from personable.evaluation.recsys_baselines import baselines
 from personable.evaluation.recsys_model import ablation_table, run_variants, sample
@@ -110,11 +110,16 @@ async def run_ablations(
 
 
 def prepare(data: RecSys, home: Path, embedder: Embedder) -> Shop:
-    """The data set's catalogue, kept under `home`, with weights fitted on what its people did earlier."""
+    """The data set's catalogue, kept under `home`, with weights fitted on what its people did earlier.
+
+    Raises DataError for an item without any text, and what reading and indexing raise.
+    """
     with open_collection(home, data.name, embedder=embedder, create=True) as collection:
         fill(collection.store, read_items([data.items]))
         items, vectors = all_items(collection.store)
     place = {int(item.id): row for row, item in enumerate(items)}
+    if missing := [number for number in range(data.count) if number not in place]:
+        raise DataError(f"{data.items}: {len(missing)} items without text, the first {missing[0]}: give them titles")
     order = [place[number] for number in range(data.count)]
     vectors = None if vectors is None else vectors[order]
     items = [items[row] for row in order]

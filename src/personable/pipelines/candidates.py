@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from personable.errors import ConfigurationError
 from personable.kit import Kit
 from personable.notes import Candidate, CandidatesNote, Deed, DeedsNote
 from personable.people.aversions import hear
@@ -23,11 +24,15 @@ DISLIKED_FROM = 0.5
 
 
 def retrieve(kit: Kit, shop: Shop, wish: Wish, known: Known, wanted: Wanted, count: int) -> CandidatesNote:
-    """The `count` best items that may be shown. Blocks: call it from a worker thread."""
+    """The `count` best items that may be shown, by the setting `item_retrieval`: the fused lists, or ARAG's cosine.
+
+    Raises ConfigurationError for the cosine without an embedder. Blocks: call it from a worker thread.
+    """
     note = known.note
     lists = shop.shelf.lists(context(note, shop))
     _hear(kit, shop, note, lists)
-    scores = shop.fusion.scores(lists)
+    fused = kit.settings.item_retrieval == "fused"
+    scores = shop.fusion.scores(lists) if fused else _cosine(kit, shop, note)
     allowed = shop.allowed(wanted)
     if not wish.again:
         allowed[[shop.rows[item] for item in known.had]] = False
@@ -38,7 +43,8 @@ def retrieve(kit: Kit, shop: Shop, wish: Wish, known: Known, wanted: Wanted, cou
     order = _varied(shop, best[: 4 * count], scores)[:count] if cold else best[:count].tolist()
     against = np.maximum(_near(shop, note.disliked), _named(shop, note))
     return CandidatesNote(
-        found=[_candidate(shop, row, scores, lists, against) for row in order], weights=shop.fusion.weights
+        found=[_candidate(shop, row, scores, lists, against) for row in order],
+        weights=shop.fusion.weights if fused else {"cosine": 1.0},
     )
 
 
@@ -65,6 +71,18 @@ def _hear(kit: Kit, shop: Shop, note: DeedsNote, lists: Floats) -> None:
     if said:
         near = np.max([shop.shelf.terms.near_text(text) for text in said], axis=0)
         lists[:, LISTS.index("history words")] += np.sqrt(near)
+
+
+def _cosine(kit: Kit, shop: Shop, note: DeedsNote) -> Floats:
+    """The cosine of every item with the mean of what the person turned to and of the wish, shape (items,): retrieval by
+    the user context of ARAG (arXiv 2506.21931, §3.1)."""
+    if kit.embedder is None or shop.shelf.vectors is None:
+        raise ConfigurationError("item_retrieval = cosine compares embeddings: choose an embedder, such as minilm")
+    vectors = shop.shelf.vectors[[shop.rows[deed.item] for deed in (*note.history, *note.session)]]
+    if note.query.strip():
+        vectors = np.concatenate([vectors, kit.embedder.queries([note.query])])
+    mean = vectors.sum(axis=0)
+    return np.asarray(shop.shelf.vectors @ (mean / max(float(np.linalg.norm(mean)), 1e-12)), dtype=np.float64)
 
 
 def _named(shop: Shop, note: DeedsNote) -> Floats:

@@ -23,21 +23,25 @@ ALIKE_FROM = 0.45
 one catalogue (Amazon Office) and .44 in another (Online Retail)."""
 
 
-def explain(shop: Shop, known: Known, row: int) -> list[Reason]:
-    """At most two reasons for the item in `row`: the deed that speaks most for it, and what was said; never none."""
+def explain(shop: Shop, known: Known, rows: Sequence[int]) -> list[list[Reason]]:
+    """At most two reasons for each item in `rows`: the deed that speaks most for it, and what was said; never none."""
     note = known.note
-    deeds = [*note.history, *note.session][-LOOKED_BACK:]
-    near = _ties(shop, deeds, row)
-    reasons = []
-    if len(near) and near.max() > 0:
-        deed = deeds[int(near.argmax())]
-        reasons.append(Reason(text=f"because you {deed.what} {deed.title}", post=known.post, event=deed.event))
     said = [Used(statement="", text=note.query)] if note.query.strip() else []
     said += [*note.said, *note.withheld]
     speaks = [hear(used.text).wanted if used.statement else used.text for used in said]
-    scores = [float(shop.shelf.terms.near_text(text)[row]) for text in speaks]
-    if scores and max(scores) >= SAID_FROM:
-        used = said[int(np.argmax(scores))]
+    near = np.array([shop.shelf.terms.near_text(text)[rows] for text in speaks])  # (said, rows)
+    return [_reasons(shop, known, row, said, near[:, place] if said else near) for place, row in enumerate(rows)]
+
+
+def _reasons(shop: Shop, known: Known, row: int, said: Sequence[Used], near: Floats) -> list[Reason]:
+    deeds = [*known.note.history, *known.note.session][-LOOKED_BACK:]
+    ties = _ties(shop, deeds, row)
+    reasons = []
+    if len(ties) and ties.max() > 0:
+        deed = deeds[int(ties.argmax())]
+        reasons.append(Reason(text=f"because you {deed.what} {deed.title}", post=known.post, event=deed.event))
+    if len(near) and near.max() >= SAID_FROM:
+        used = said[int(near.argmax())]
         verb = "said" if used.statement else "asked for"
         text = f"because you {verb}: {used.text}"
         reasons.append(Reason(text=text, post=known.post, statement=used.statement or None))

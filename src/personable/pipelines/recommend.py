@@ -218,6 +218,7 @@ def _result(
 ) -> Recommendations:
     ranking = board.latest(RankingNote)
     chosen = [candidates.found[number - 1] for number in (ranking.order if ranking else [])][: wish.k]
+    reasons = explain(shop, known, [shop.rows[one.item] for one in chosen])
     items = [
         Recommended(
             place=place,
@@ -225,9 +226,9 @@ def _result(
             title=one.title,
             price=shop.items[shop.rows[one.item]].price,
             score=one.score,
-            reasons=explain(shop, known, shop.rows[one.item]),
+            reasons=why,
         )
-        for place, one in enumerate(chosen, 1)
+        for place, (one, why) in enumerate(zip(chosen, reasons, strict=True), 1)
     ]
     return Recommendations(
         id=board.id,

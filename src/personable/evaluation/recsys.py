@@ -46,7 +46,8 @@ class Instance(Value):
 @dataclass(frozen=True)
 class RecSys:
     """A data set. `everybody` holds the sessions of each person that methods may learn from, oldest first: of those in
-    `instances` only what came before the target, their current session as the last one where sessions are known."""
+    `instances` only what came before the target, their current session as the last one where sessions are known.
+    `contexts` are history and session together of every instance of the file, whatever its split."""
 
     name: str
     items: Path
@@ -54,6 +55,7 @@ class RecSys:
     instances: tuple[Instance, ...]
     everybody: dict[str, list[list[int]]]
     sessions_known: bool
+    contexts: tuple[tuple[int, ...], ...]
 
     @property
     def earlier(self) -> list[list[list[int]]]:
@@ -107,7 +109,8 @@ def read_recsys(folder: Path, split: str = "test", limit: int | None = None) -> 
     chosen = [one for one in instances if one.split == split][:limit]
     if not chosen:
         raise UsageError(f"{path} holds no instance of split {split!r}")
-    return RecSys(folder.resolve().name, items, count, tuple(chosen), everybody, known)
+    contexts = tuple((*one.history, *one.session) for one in instances)
+    return RecSys(folder.resolve().name, items, count, tuple(chosen), everybody, known, contexts)
 
 
 def _count_items(path: Path) -> int:

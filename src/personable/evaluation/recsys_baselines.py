@@ -15,10 +15,10 @@ def baselines(data: RecSys, shelf: Shelf) -> dict[str, Scorer]:
 
     `popularity`, `recency` (the last item's nearest by embedding) and `vanilla` (the nearest to the mean of history and
     session, as vanilla RAG in ARAG, arXiv 2506.21931, §4) are those of the paper; `tfidf-…` and `knn-…` are the
-    strongest simple ones. `knn-session` counts persons, as item-kNN does; `knn-baskets` counts sessions. All count the
-    deeds of everybody, as the default does.
+    strongest simple ones. `knn-session` counts persons, as item-kNN does; `knn-baskets` counts sessions. What
+    counts persons counts the contexts of all instances: with people's whole deeds it does worse.
     """
-    persons = Visits.count(data.count, [[[row for one in all for row in one]] for all in data.everybody.values()])
+    persons = Visits.count(data.count, [[list(context)] for context in data.contexts])
 
     def both(one: Instance) -> Deeds:
         return _deeds((*one.history, *one.session))

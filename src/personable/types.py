@@ -159,12 +159,16 @@ class CertifiedAnswer(Value):
 
 
 class Item(Value):
-    """A thing that can be recommended. `price` is in the catalogue's own currency, None where it is not known."""
+    """A thing that can be recommended. `price` is in the catalogue's own currency, None where it is not known.
+
+    `category` is its most special one, `categories` are all the names it can be found by, `category` among them or not.
+    """
 
     id: str = Field(min_length=1)
     title: str
     description: str = ""
     category: str = ""
+    categories: tuple[str, ...] = ()
     brand: str = ""
     price: float | None = Field(None, ge=0)
     in_stock: bool = True

@@ -13,7 +13,7 @@ from personable.embed import make_embedder
 from personable.errors import DataError
 from personable.retrieval.catalogue import Wanted, all_items, as_passage, fill, item_of, read_items
 from personable.retrieval.corpus import open_collection
-from personable.retrieval.item_records import price, read_item
+from personable.retrieval.item_records import read_item
 from personable.types import Item, Passage
 
 EMBEDDER = make_embedder("hash:64")
@@ -24,32 +24,6 @@ def jsonl(path: Path, *records: dict[str, Any]) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("given", "number"),
-    [
-        ("$1,299.00", 1299.0),
-        ("1.299,00 €", 1299.0),
-        ("£1,299", 1299.0),
-        ("1 299,50", 1299.5),
-        ("$10.00 - $25.00", 10.0),
-        ("7", 7.0),
-        ("0.99", 0.99),
-        ("1.234.567", 1234567.0),
-        (12, 12.0),
-        ("", None),
-        ("None", None),
-        (None, None),
-        ("-5", None),
-        (-5, None),
-        (float("nan"), None),
-        (True, None),
-        (".a-box-inner{background-color:#fff} .a-alert-error{border-radius:4px 4px}", None),
-    ],
-)
-def test_prices_are_read_as_shops_write_them(given: object, number: float | None) -> None:
-    assert price(given) == number
-
-
 def test_the_layout_of_2014_is_python_not_json(tmp_path: Path) -> None:
     path = tmp_path / "meta_Office.json.gz"
     lines = [
@@ -58,7 +32,8 @@ def test_the_layout_of_2014_is_python_not_json(tmp_path: Path) -> None:
     ]
     path.write_bytes(gzip.compress("\n".join(map(repr, lines)).encode()))
     items = read_items([path]).items
-    assert items["A1"] == Item(id="A1", title="Stapler", category="Staplers", brand="Clip", price=5.5)
+    names = ("Office", "Staplers")
+    assert items["A1"] == Item(id="A1", title="Stapler", category="Staplers", categories=names, brand="Clip", price=5.5)
     assert items["A2"].title == "Clock's hand"
 
 
@@ -112,6 +87,105 @@ def test_csv_with_stock(tmp_path: Path) -> None:
     path.write_text("sku,name,price,availability\n1,Cup,£2.50,in stock\n2,Mug,3,out of stock\n", encoding="utf-8")
     items = read_items([path]).items
     assert [(one.title, one.price, one.in_stock) for one in items.values()] == [("Cup", 2.5, True), ("Mug", 3.0, False)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("out of stock", "out_of_stock", "out-of-stock", "OutOfStock", "https://schema.org/OutOfStock", "outofstock"),
+        *("Currently unavailable.", "Not in stock", "Sold-out", "Temporarily out of stock.", "no", "No, sorry", "N"),
+        *("https://schema.org/BackOrder", "onbackorder", "PreOrder", "discontinued", "FALSE", "0", "0.0", "-1"),
+        *("0 left", "Out of stock / back soon", 0, -1, 0.0, False),
+    ],
+)
+def test_what_is_not_in_stock(said: object) -> None:
+    found = read_item({"id": "1", "title": "Cup", "availability": said})
+    assert isinstance(found, Item)
+    assert not found.in_stock
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("in stock", "InStock", "https://schema.org/InStock", "http://schema.org/LimitedAvailability", "yes", "3"),
+        *("Only 2 left in stock", "In stock, no minimum order", "0.5", "n/a", "verfügbar", "", None, True, 7),
+    ],
+)
+def test_what_is_in_stock_or_says_nothing_that_is_known(said: object) -> None:
+    found = read_item({"id": "1", "title": "Cup", "availability": said})
+    assert isinstance(found, Item)
+    assert found.in_stock
+
+
+def test_prices_that_cannot_be_read_are_counted_and_the_items_kept(tmp_path: Path) -> None:
+    path = jsonl(
+        tmp_path / "items.jsonl",
+        {"id": "1", "title": "Cup", "price": "2 for $5"},
+        {"id": "2", "title": "Mug", "price": 10**400},
+        {"id": "3", "title": "Jug", "price": "None"},
+        {"id": "4", "title": "Pot", "price": {"a": 1}},
+    )
+    stock = read_items([path])
+    assert [item.price for item in stock.items.values()] == [None] * 4
+    assert [failed.source for failed in stock.failed] == [f"{path}, line 1"]
+    assert "'2 for $5' and 2 more of this file" in stock.failed[0].error
+
+
+def test_a_number_too_long_to_be_one_spoils_its_record_alone(tmp_path: Path) -> None:
+    path = tmp_path / "items.jsonl"
+    long = f'{{"id": "1", "title": "Cup", "price": {"9" * 5001}}}\n'
+    path.write_text(
+        long + '{"id": "2", "title": "Mug", "price": 3}\n{"id": "3", "title": "Jug", "weight": ' + "9" * 401 + "}",
+        encoding="utf-8",
+    )
+    stock = read_items([path])
+    assert list(stock.items) == ["2", "3"]
+    assert [failed.source for failed in stock.failed] == [f"{path}, line 1"]
+    with open_collection(tmp_path, "shop", embedder=EMBEDDER, create=True) as shop:
+        assert fill(shop.store, stock).added == 2
+        assert len(all_items(shop.store)[0]) == 2
+    array = tmp_path / "items.json"
+    array.write_text(f"[{long}]", encoding="utf-8")
+    with pytest.raises(DataError, match="not valid JSON"):
+        read_items([array])
+
+
+def test_where_another_field_is_the_id_item_is_the_name(tmp_path: Path) -> None:
+    path = tmp_path / "shop.csv"
+    path.write_text("id,item,price\n1,Cup,2\n", encoding="utf-8")
+    assert read_items([path]).items == {"1": Item(id="1", title="Cup", price=2.0)}
+    assert read_item({"item_id": 5, "item": "Mug"}) == Item(id="5", title="Mug")
+    assert read_item({"item": 5, "title": "Jug"}) == Item(id="5", title="Jug")
+
+
+@pytest.mark.parametrize("key", ["text", "reviewText", "body"])
+def test_reviews_within_an_item(key: str) -> None:
+    found = read_item({"id": "1", "title": "Cup", "reviews": [{key: "Holds tea", "stars": 5}, "Blue", {"stars": 1}]})
+    assert isinstance(found, Item)
+    assert found.reviews == ("Holds tea", "Blue")
+
+
+@pytest.mark.parametrize(
+    ("record", "names"),
+    [
+        (
+            {"categories": [["Sports & Outdoors", "Exercise"], ["Clothing", "Shoes"]]},
+            ("Sports & Outdoors", "Exercise", "Clothing", "Shoes"),
+        ),
+        ({"category": ["Office Products", "Pens"], "main_cat": "Office"}, ("Office Products", "Pens", "Office")),
+        ({"main_category": "All Beauty", "categories": ["Hair", "Combs"]}, ("Hair", "Combs", "All Beauty")),
+        ({"category": "Pens"}, ("Pens",)),
+    ],
+)
+def test_any_name_of_its_categories_finds_an_item(record: dict[str, Any], names: tuple[str, ...]) -> None:
+    found = read_item({"id": "1", "title": "Thing", **record})
+    assert isinstance(found, Item)
+    assert found.categories == names
+    back = item_of(as_passage(found))
+    assert back.categories == names
+    for name in names:
+        assert Wanted(category=name.upper()).allows(back)
+    assert not Wanted(category="Garden").allows(back)
 
 
 def test_faulty_records_are_told_and_the_rest_is_kept(tmp_path: Path) -> None:

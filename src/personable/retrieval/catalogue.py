@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import re
 import time
 import zlib
 from collections.abc import Mapping, Sequence
@@ -14,26 +13,23 @@ from typing import Any
 
 from personable.embed import Vectors
 from personable.errors import DataError, UnreadableFileError
-from personable.retrieval.item_records import KEPT_REVIEWS, Review, read_item
+from personable.retrieval.item_records import KEPT_REVIEWS, Review, read_item, unread_price
+from personable.retrieval.orders import clauses_without_orders, orders, without_orders
 from personable.retrieval.records import json_record, record_rows
-from personable.retrieval.report import Failed, IndexReport
+from personable.retrieval.report import Failed, IndexReport, Skipped
 from personable.retrieval.store import PassageStore
 from personable.retrieval.textfile import TextFile
-from personable.text import sentences
-from personable.types import Item, Passage, Value
+from personable.types import Item, Passage, Scalar, Value
 
 KINDS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
+CATEGORIES = "categories"
+"""The metadata that holds every name of an item's categories, one a line."""
 MARK, ITEM = "kind", "catalogue item"
 """The metadata that tells items from passages of documents."""
 EVERY = 2000
 LONGEST_LINE = 1_000_000
-
-
-_ORDER = re.compile(
-    r"\b(?:rank|rate|place|put|list|recommend|choose|pick|select|score)\b[^.!?]*\b(?:me|this|first|top|highest|best)\b"
-    r"|\b(?:ignore|disregard|forget)\b[^.!?]*\b(?:previous|above|instruction|rule|other)s?\b",
-    re.IGNORECASE,
-)
+SHORT = 80
+"""Characters of a description that stand for a title, and of an order in a report."""
 
 
 @dataclass
@@ -47,7 +43,8 @@ class Stock:
 class Wanted(Value):
     """Which items may be recommended; prices are in the catalogue's currency, both ends included.
 
-    An item whose price is not known passes no price limit.
+    `category` is any name on any path of an item's categories, or its main category; case does not matter. An item
+    whose price is not known passes no price limit.
     """
 
     category: str | None = None
@@ -60,8 +57,10 @@ class Wanted(Value):
         """Whether `item` passes."""
         if self.in_stock and not item.in_stock:
             return False
-        if self.category is not None and item.category.casefold() != self.category.casefold():
-            return False
+        if self.category is not None:
+            names = {name.casefold() for name in (item.category, *item.categories)}
+            if self.category.casefold() not in names:
+                return False
         if self.brand is not None and item.brand.casefold() != self.brand.casefold():
             return False
         if self.cheapest is None and self.dearest is None:
@@ -74,7 +73,7 @@ def read_items(paths: Sequence[Path]) -> Stock:
     """The items of JSONL, JSON and CSV files; records of reviews are added to the items they are about.
 
     Of two records with one id the first is kept, and the second reported, as are records without id or without title
-    and description. Raises DataError where no item can be read.
+    and description, and for each file how many prices could not be read. Raises DataError where no item can be read.
     """
     stock, reviews = Stock(), dict[str, list[str]]()
     for path in paths:
@@ -95,6 +94,7 @@ def read_items(paths: Sequence[Path]) -> Stock:
 
 
 def _read(path: Path, stock: Stock, reviews: dict[str, list[str]]) -> None:
+    unread: list[tuple[int, str]] = []
     for line, record in record_rows(TextFile(path), _one_a_line(path), _object):
         found = record if isinstance(record, str) else read_item(record)
         if isinstance(found, Review):
@@ -103,10 +103,16 @@ def _read(path: Path, stock: Stock, reviews: dict[str, list[str]]) -> None:
             continue
         if isinstance(found, Item) and found.id in stock.items:
             found = f"the id {found.id!r} was used before; the first item was kept"
-        if isinstance(found, Item):
-            stock.items[found.id] = found
-        else:
-            stock.failed.append(Failed(source=f"{path}, line {line}", error=found))
+        if isinstance(found, str) or isinstance(record, str):
+            stock.failed.append(Failed(source=f"{path}, line {line}", error=str(found)))
+            continue
+        stock.items[found.id] = found
+        if price := unread_price(record):
+            unread.append((line, price))
+    if unread:
+        (line, price), many = unread[0], f" and {len(unread) - 1} more of this file" * (len(unread) > 1)
+        why = f"the price {price!r}{many} cannot be read surely; the item is kept without one"
+        stock.failed.append(Failed(source=f"{path}, line {line}", error=why))
 
 
 def _one_a_line(path: Path) -> bool:
@@ -136,6 +142,7 @@ def fill(store: PassageStore, stock: Stock) -> IndexReport:
     if held and not is_catalogue(store):
         raise DataError(f"the collection at {store.folder} holds documents; give items a collection of their own")
     counts = dict.fromkeys(("added", "replaced", "unchanged", "removed", "passages"), 0)
+    skipped = [one for item in stock.items.values() for one in _left_out(item)]
     for id in held.keys() - stock.items.keys():
         store.drop(id)
         counts["removed"] += 1
@@ -150,31 +157,43 @@ def fill(store: PassageStore, stock: Stock) -> IndexReport:
         if number % EVERY == 0:
             store.commit()
     store.commit()
-    return IndexReport(**counts, failed=stock.failed, skipped=[], seconds=time.monotonic() - began)
+    return IndexReport(**counts, failed=stock.failed, skipped=skipped, seconds=time.monotonic() - began)
 
 
 def as_passage(item: Item) -> Passage:
     """The passage that stands for an item: its text is what is searched, its metadata what is filtered.
 
-    Sentences that speak to whoever ranks it are left out, so that neither numbers nor models read them.
+    Sentences and clauses of the title that order whoever ranks are left out, so that neither numbers nor models read
+    them.
     """
-    facts = "\n".join(f"{name}: {value}" for name, value in item.attributes.items())
-    parts = [item.brand, item.category, item.description, facts, *item.reviews]
-    own = {MARK: ITEM, "brand": item.brand, "category": item.category, "in_stock": item.in_stock}
+    own: dict[str, Scalar] = {MARK: ITEM, "brand": item.brand, "category": item.category, "in_stock": item.in_stock}
+    own[CATEGORIES] = "\n".join(item.categories)
+    if item.price is not None:
+        own["price"] = item.price
     return Passage(
         id=item.id,
         document=item.id,
-        title=without_orders(item.title) or item.id,
-        text="\n".join(filter(None, map(without_orders, parts))),
-        meta={**item.attributes, **own, **({} if item.price is None else {"price": item.price})},
+        title=_title(item),
+        text="\n".join(filter(None, map(without_orders, _texts(item)))),
+        meta={**item.attributes, **own},
     )
 
 
-def without_orders(text: str) -> str:
-    """`text` without the sentences that ask to be ranked or rules to be forgotten: they say nothing about an item."""
-    if not _ORDER.search(text):
-        return text
-    return " ".join(one.text for one in sentences(text) if not _ORDER.search(one.text))
+def _title(item: Item) -> str:
+    """The title without its orders; of one that is nothing else, what the item says of itself instead."""
+    said = " ".join(without_orders(item.description).split())[:SHORT].strip()
+    return clauses_without_orders(item.title) or said or item.brand or item.category or item.id
+
+
+def _left_out(item: Item) -> list[Skipped]:
+    """The orders in an item's texts, as they are reported."""
+    found = [order for text in (item.title, *_texts(item)) for order in orders(text)]
+    return [Skipped(source=f"item {item.id}", reason=f"speaks to whoever ranks: {one[:SHORT]!r}") for one in found]
+
+
+def _texts(item: Item) -> list[str]:
+    facts = "\n".join(f"{name}: {value}" for name, value in item.attributes.items())
+    return [item.brand, item.category, item.description, facts, *item.reviews]
 
 
 def item_of(passage: Passage) -> Item:
@@ -190,6 +209,7 @@ def item_of(passage: Passage) -> Item:
         title=passage.title,
         description=passage.text,
         category=str(meta.get("category", "")),
+        categories=tuple(filter(None, str(meta.get(CATEGORIES, "")).split("\n"))),
         brand=str(meta.get("brand", "")),
         price=float(price) if isinstance(price, int | float) else None,
         in_stock=bool(meta.get("in_stock", True)),

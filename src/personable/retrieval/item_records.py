@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from personable.retrieval.document import clean
 from personable.retrieval.markup import html_text
+from personable.retrieval.prices import price
 from personable.types import Item, Scalar
 
-ID = "item id _id item_id parent_asin asin product_id sku code".split()
+ID = "id _id item_id parent_asin asin product_id sku code item".split()
 TITLE = "title name product_name product".split()
 DESCRIPTION = "description descriptions text details_text features feature about abstract".split()
 CATEGORY = "category categories main_category main_cat genre type".split()
@@ -19,12 +20,20 @@ BRAND = "brand store manufacturer author maker".split()
 PRICE = "price cost list_price".split()
 STOCK = "in_stock stock available availability".split()
 REVIEWS = "reviews review".split()
+REVIEW = "text reviewtext body".split()
 TITLE_LENGTH, TEXT_LENGTH, VALUE_LENGTH = 300, 8000, 200
 """Characters that are kept of a title, a description or review, and an attribute."""
 KEPT_REVIEWS = 3
+SHOWN = 40
+"""Characters that are shown of a price that cannot be read."""
 _MARKUP = re.compile(r"</?[a-zA-Z!][^>]*>|&(?:[a-zA-Z]+|#\d+);")
-_NUMBER = re.compile(r"\d[\d.,' \u00a0\u202f]*")
-_NO = frozenset("0 false no n out none sold unavailable".split())
+_JOINT = re.compile(r"(?<=[a-z])(?=[A-Z])|[\s_./-]+")
+_LEFT = re.compile(r"[-+]?\d+(?:\.\d+)?")
+_GONE = re.compile(
+    r"n$|(?:false|no|none|out|sold)\b|.*\b(?:out ?of ?stock|sold ?out|unavailable|discontinued|no longer|no stock"
+    r"|not (?:currently |yet )?(?:in ?stock|available)|(?:on ?)?back ?order(?:ed)?|pre ?(?:order|sale))\b"
+)
+_NO_PRICE = frozenset(("", "none", "null", "nan", "n/a", "-", "–"))
 
 
 class Review(NamedTuple):
@@ -36,22 +45,24 @@ class Review(NamedTuple):
 
 def read_item(record: Mapping[str, Any]) -> Item | Review | str:
     """The item or the review that a record holds, or what is wrong with it."""
-    fields = {name.strip().lower(): value for name, value in record.items()}
+    fields = _folded(record)
     id = _one_line(_first(fields, ID), VALUE_LENGTH)
     if not id:
         return f"no id; its fields are: {', '.join(record)}"
     if "reviewerid" in fields or "user_id" in fields:
-        return Review(id, _text(fields.get("reviewtext", fields.get("text"))))
+        return Review(id, _text(_first(fields, REVIEW)))
     description = "\n".join(_text(fields[name]) for name in DESCRIPTION if name in fields).strip()[:TEXT_LENGTH]
-    title = _one_line(_first(fields, TITLE), TITLE_LENGTH) or _one_line(description, 80)
+    names = TITLE if _first(fields, ID[:-1]) is None else [*TITLE, "item"]  # the name, where another field is the id
+    title = _one_line(_first(fields, names), TITLE_LENGTH) or _one_line(description, 80)
     if not title:
         return f"item {id!r} has neither title nor description: nothing could be said about it"
-    reviews = [_text(one) for one in _listed(_first(fields, REVIEWS))]
+    reviews = [_review(one) for one in _listed(_first(fields, REVIEWS))]
     return Item(
         id=id,
         title=title,
         description=description,
         category=_category(_first(fields, CATEGORY)),
+        categories=tuple(dict.fromkeys(name for field in CATEGORY for name in _names(fields.get(field)))),
         brand=_one_line(_first(fields, BRAND), VALUE_LENGTH),
         price=price(_first(fields, PRICE)),
         in_stock=_in_stock(_first(fields, STOCK)),
@@ -60,23 +71,17 @@ def read_item(record: Mapping[str, Any]) -> Item | Review | str:
     )
 
 
-def price(value: Any) -> float | None:
-    """A price as a number: 1299.0 for "$1,299.00" and "1.299,00 €", the lower end of a range, None without one."""
-    if isinstance(value, bool) or value is None:
-        return None
-    if isinstance(value, int | float):
-        return float(value) if math.isfinite(value) and value >= 0 else None
-    text = str(value).strip()
-    found = _NUMBER.search(text) if len(text) <= 40 else None  # longer ones are style sheets, not prices
-    if found is None or text.startswith("-"):
-        return None
-    digits = re.sub(r"[' \u00a0\u202f]", "", found[0]).rstrip(".,")
-    mark = max(digits.rfind("."), digits.rfind(","))
-    decimals = digits[mark + 1 :] if mark >= 0 else ""
-    # Three digits after the only comma, or after one of several equal marks, are thousands.
-    if mark < 0 or (len(decimals) == 3 and (digits[mark] == "," or digits.count(".") > 1)):
-        return float(re.sub(r"[.,]", "", digits))
-    return float(re.sub(r"[.,]", "", digits[:mark]) + "." + (decimals or "0"))
+def unread_price(record: Mapping[str, Any]) -> str:
+    """The price that a record gives and that `price` could not read, shortened; "" where there is none."""
+    given = _first(_folded(record), PRICE)
+    if given is None or price(given) is not None or (isinstance(given, float) and math.isnan(given)):
+        return ""
+    shown = " ".join(str(given).split())
+    return "" if shown.lower() in _NO_PRICE else shown[:SHOWN] + "…" * (len(shown) > SHOWN)
+
+
+def _folded(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {name.strip().lower(): value for name, value in record.items()}
 
 
 def _first(fields: Mapping[str, Any], names: list[str]) -> Any:
@@ -108,10 +113,28 @@ def _category(value: Any) -> str:
     return _one_line(value, VALUE_LENGTH)
 
 
+def _names(value: Any) -> list[str]:
+    """Every name on every path of categories."""
+    if isinstance(value, list | tuple):
+        return [name for one in value for name in _names(one)]
+    return [name] if (name := _one_line(value, VALUE_LENGTH)) else []
+
+
 def _in_stock(value: Any) -> bool:
-    if isinstance(value, str):
-        return value.strip().lower().split(" ")[0] not in _NO
-    return value is None or bool(value)
+    """Whether an item can be had now, from a number, a truth value, or the words of shops and of schema.org.
+
+    Where nothing is said, and of words that are not known, it can: a shop that speaks in words of its own would
+    otherwise recommend nothing. What can only be ordered in advance or on back order cannot.
+    """
+    if not isinstance(value, str):
+        return value is None or not (isinstance(value, int | float) and value <= 0)
+    if (left := _LEFT.match(value.strip())) is not None:
+        return float(left[0]) > 0
+    return _GONE.match(_JOINT.sub(" ", value.strip()).lower()) is None
+
+
+def _review(value: Any) -> str:
+    return _text(_first(_folded(value), REVIEW) if isinstance(value, dict) else value)
 
 
 def _attributes(record: Mapping[str, Any], details: Any) -> dict[str, Scalar]:

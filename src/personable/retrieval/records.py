@@ -142,7 +142,7 @@ def json_record(line: str) -> Mapping[str, Any] | str:
     """The JSON object of a line, or what is wrong with it."""
     try:
         record = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also an integer of thousands of digits
         return f"not valid JSON: {error}"
     return record if isinstance(record, dict) else f"not a JSON object but {type(record).__name__}"
 
@@ -150,7 +150,7 @@ def json_record(line: str) -> Mapping[str, Any] | str:
 def _array(file: TextFile) -> Iterator[Row]:
     try:
         content = json.loads(file.whole(_WHOLE))
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also an integer of thousands of digits
         raise UnreadableFileError(
             f"{file.path} is not valid JSON: {error}; one object a line belongs in a .jsonl file"
         ) from error

@@ -46,6 +46,16 @@ def test_a_certified_answer_shows_its_sources_with_what_was_approved(home: Path)
     assert "sha256" in done.output
 
 
+def test_a_certified_collection_takes_nothing_else(home: Path) -> None:
+    (home / "a.md").write_text("Not approved.", encoding="utf-8")
+    (home / "a.jsonl").write_text('{"id": "1", "title": "Cup"}', encoding="utf-8")
+    for path, kind in (("a.md", []), ("a.jsonl", ["--items"])):
+        into = ["--into", "cards", "--embedder", "hash:256", "--home", str(home)]
+        done = RUN.invoke(app, ["index", str(home / path), *kind, *into])
+        assert isinstance(done.exception, DataError)
+        assert "of their own" in str(done.exception)
+
+
 def test_an_empty_publisher_leaves_no_comma(tmp_path: Path) -> None:
     (tmp_path / "gout.md").write_text("# Gout\n\nGout is a form of arthritis.\n", encoding="utf-8")
     (tmp_path / "m.toml").write_text(

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 from typer.testing import CliRunner
 
 from personable.cli import app
 from personable.errors import DataError, PersonableError, UsageError
+from personable.people.events import Event
+from personable.people.store import People
+from personable.retrieval.choice import FEWEST
+from personable.types import Wish
 
 pytestmark = pytest.mark.slow
 
@@ -66,6 +72,87 @@ def test_what_makes_no_sense_is_refused(home: Path) -> None:
         invoke(home, "did", "ana", "eat", "0")
     with pytest.raises(DataError, match="weights need"):
         invoke(home, "tune")
+
+
+@pytest.mark.parametrize(
+    ("kind", "item", "value"),
+    [
+        ("rating", "0", None),
+        ("rating", "0", "99"),
+        ("thumbs", "0", "7"),
+        ("dwell", "0", "-5"),
+        ("dwell", "0", "nan"),
+        ("dwell", "0", "inf"),
+        ("click", "0", "nan"),
+        ("click", "", None),
+        ("click", "x" * 100_000, None),
+        ("click", "caf\udcff", None),
+    ],
+)
+def test_deeds_that_make_no_sense_are_refused(home: Path, kind: str, item: str, value: str | None) -> None:
+    with pytest.raises(UsageError):
+        invoke(home, "did", "ana", kind, item, *([] if value is None else [f"--value={value}"]))
+    assert json.loads(invoke(home, "person", "events", "ana", "--json")) == []
+
+
+def test_an_item_that_the_only_catalogue_does_not_hold_is_told_and_kept(home: Path) -> None:
+    def did(*items: str) -> str:
+        done = CliRunner().invoke(app, ["did", "ana", "purchase", *items, "--home", str(home)])
+        assert done.exit_code == 0
+        assert f"{len(items)} recorded" in done.stdout
+        return done.stderr
+
+    assert did("0", "B9") == "note: the catalogue shop holds no item 'B9'; it counts once it does\n"
+    assert did("0") == ""
+    assert "purchase\tB9" in invoke(home, "person", "show", "ana")
+    (home / "more.jsonl").write_text('{"id": "B8", "title": "Mug"}', encoding="utf-8")
+    invoke(home, "index", str(home / "more.jsonl"), "--items", "--into", "more")
+    assert did("B9") == ""
+    with pytest.raises(UsageError, match="--from on the command line"):
+        invoke(home, "recommend")
+
+
+def test_half_a_character_ends_in_no_crash(home: Path) -> None:
+    assert "1. " in invoke(home, "recommend", "caf\udcff", "--from", "shop")
+    with pytest.raises(UsageError, match="session"):
+        invoke(home, "recommend", "--session", "caf\udcff", "--from", "shop")
+    for field in ("query", "session"):
+        with pytest.raises(ValidationError, match="unicode"):
+            Wish(**{field: "caf\ud800"})
+
+
+def test_a_catalogue_takes_no_documents(home: Path) -> None:
+    (home / "a.md").write_text("Some text about ink.", encoding="utf-8")
+    with pytest.raises(DataError, match="'shop' holds items"):
+        invoke(home, "index", str(home / "a.md"), "--into", "shop")
+    assert "1. " in invoke(home, "recommend", "--from", "shop")
+    with pytest.raises(UsageError, match="--items and --certified"):
+        invoke(home, "index", str(home / "a.md"), "--items", "--certified")
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "\0", '{"weights": {}, "choices": 3}', '{"weights": {"words": 1.0}, "choices": 3}']
+)
+def test_weights_that_cannot_be_read_are_told_and_made_again(home: Path, content: str) -> None:
+    path = home / "collections" / "shop" / "weights.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(DataError, match="make them again: personable tune"):
+        invoke(home, "recommend", "--from", "shop")
+    with pytest.raises(DataError, match="weights need"):
+        invoke(home, "tune")
+
+
+def test_tuning_replaces_weights_that_cannot_be_read(home: Path) -> None:
+    async def choose() -> None:
+        async with await People.open(home / "people.db") as people:
+            for person in (f"p{n}" for n in range(FEWEST)):
+                await people.add(person)
+                await people.record_many(Event(person=person, kind="purchase", item=item) for item in "012")
+
+    asyncio.run(choose())
+    (home / "collections" / "shop" / "weights.json").write_text("{", encoding="utf-8")
+    assert f"fitted to {FEWEST} choices" in invoke(home, "tune")
+    assert "1. " in invoke(home, "recommend", "--from", "shop")
 
 
 def test_a_collection_of_documents_is_no_catalogue(home: Path) -> None:

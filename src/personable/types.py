@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -13,6 +13,9 @@ Where = Mapping[str, Scalar | list[Scalar]]
 
 Dial = Literal["off", "auto", "on"]
 """How much the person counts: never, where the gate finds that it helps, or always."""
+
+Encodable = Annotated[str, Field(min_length=0)]
+"""A text without halves of surrogate pairs, which pydantic refuses only where it looks at the length."""
 
 
 class Value(BaseModel):
@@ -181,8 +184,8 @@ class Wish(Value):
     `query` ("" for anything). `again` allows items that the person turned to before."""
 
     person: str | None = None
-    session: str | None = None
-    query: str = ""
+    session: Encodable | None = None
+    query: Encodable = ""
     k: int = Field(5, ge=1)
     again: bool = False
     dial: Dial = "auto"

@@ -11,11 +11,17 @@ from typing import Any
 import pytest
 
 from personable.errors import DataError, NotFoundError, UsageError
-from personable.people.events import Event
+from personable.people.events import Event, EventKind
 from personable.people.store import People
 
 ODD_IDS = ["a/b/../c", 'O\'Brien "x"; --', "%_*", "👩‍🔬", "שרה", "x" * 200, " padded ", "Ana", "ana"]
 BAD_IDS = ["", "   ", "a\nb", "a\0b", "a\u2028b", "\ud800", "x" * 201]
+MISVALUED: list[tuple[EventKind, float | None]] = [
+    *(("rating", value) for value in (None, 0, 5.5, 99)),
+    *(("thumbs", value) for value in (None, 0, 7)),
+    *(("dwell", value) for value in (None, -5, 1e9)),
+    ("click", 1),
+]
 
 
 class PeopleContract:
@@ -182,7 +188,7 @@ class PeopleContract:
         events = [
             Event(
                 person="ana",
-                kind="click",
+                kind="dwell",
                 session=f"s{n % 2}",
                 passage="no such",
                 value=n,
@@ -206,6 +212,8 @@ class PeopleContract:
             (Event(person="ana", kind="comment", text="zero \0"), UsageError),
             (Event(person="ana", kind="comment", text="half \ud800"), UsageError),
             (Event(person="ana", kind="comment", session=""), UsageError),
+            *((Event(person="ana", kind=kind, value=value), UsageError) for kind, value in MISVALUED),
+            *((Event(person="ana", kind="click", item=item), UsageError) for item in ("", " ", "x" * 201)),
         ):
             with pytest.raises(error):
                 await people.record_many([good, bad])

@@ -38,9 +38,12 @@ def index(
     home: Home = None,
 ) -> None:
     """Read files and folders into a collection; run it again to bring the collection up to date."""
+    from personable.errors import UsageError
     from personable.kit import open_embedder
     from personable.retrieval.corpus import IndexOptions, open_collection
 
+    if items and certified:
+        raise UsageError("--items and --certified: a collection holds either; name one of them")
     conf = settings(embedder=embedder, home=home, language=language)
     if items:
         from personable.cli.recommending import index_items

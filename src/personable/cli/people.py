@@ -102,7 +102,7 @@ def show(
     for one in held["statements"]:
         print(f"  {one['id']}\t{one['kind']}\t{one['text']}{_marks(one)}")
     for one in held["events"]:
-        print(f"  {one['time'][:19]}\t{one['kind']}\t{one['text']}")
+        print(f"  {one['time'][:19]}\t{_done(one)}")
     if not held["statements"]:
         print(f'  nothing is known yet: personable person tell {shlex.quote(id)} "…"')
 
@@ -129,9 +129,13 @@ def events(
         print_json([one.model_dump(mode="json") for one in found])
         return
     for one in found:
-        what = one.text or one.item or one.passage or ""
-        value = "" if one.value is None else f" {one.value:g}"
-        print(f"{one.time.isoformat()[:19]}\t{one.kind}{value}\t{what}")
+        print(f"{one.time.isoformat()[:19]}\t{_done(one.model_dump())}")
+
+
+def _done(one: dict[str, Any]) -> str:
+    """What an event was, its value, and what it was about."""
+    value = "" if one["value"] is None else f" {one['value']:g}"
+    return f"{one['kind']}{value}\t{one['text'] or one['item'] or one['passage'] or ''}"
 
 
 @person.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,7 @@ from personable.cli.answers import Person
 from personable.cli.options import Embedder, Home, Json, Model, ModelUrl, print_json, run, settings
 
 if TYPE_CHECKING:
+    from personable.people.events import EventKind
     from personable.retrieval.catalogue import Wanted
     from personable.retrieval.choice import Fusion
     from personable.settings import Settings
@@ -32,7 +34,9 @@ def recommend(
     catalogue: Catalogue = None,
     k: Annotated[int, typer.Option("-k", min=1, max=50, help="How many items.")] = 5,
     session: Annotated[str | None, typer.Option(help="The current session; else the person's latest.")] = None,
-    category: Annotated[str | None, typer.Option(help="Only this category.")] = None,
+    category: Annotated[
+        str | None, typer.Option(help="Only this category: any name on an item's paths of categories.")
+    ] = None,
     max_price: Annotated[float | None, typer.Option(min=0, help="Only up to this price.")] = None,
     out_of_stock: Annotated[bool, typer.Option("--out-of-stock", help="Also what is out of stock.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Also what the person turned to before.")] = False,
@@ -44,10 +48,14 @@ def recommend(
     home: Home = None,
 ) -> None:
     """Recommend items of a catalogue for a person, with reasons."""
+    from personable.people.checks import checked_id
     from personable.retrieval.catalogue import Wanted
     from personable.types import Wish
 
     conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
+    query = query.strip().encode("utf-8", "replace").decode("utf-8")  # a shell may pass half a character on
+    if session is not None:
+        checked_id(session, "session")
     wish = Wish(person=person, session=session, query=query, k=k, again=again)
     wanted = Wanted(category=category, dearest=max_price, in_stock=not out_of_stock)
     run(_recommend(conf, catalogue, wish, wanted, trace=trace, json=json))
@@ -76,15 +84,22 @@ def did(
     """Record what a person did with items of a catalogue."""
     from personable.cli.people import with_people
     from personable.errors import UsageError
-    from personable.people.events import Event
+    from personable.people.events import Event, misvalued
+    from personable.retrieval.corpus import unknown_items
 
-    kinds = ("click", "dwell", "rating", "thumbs", "purchase")
-    if kind not in kinds:
+    kinds: tuple[EventKind, ...] = ("click", "dwell", "rating", "thumbs", "purchase")
+    chosen = next((one for one in kinds if one == kind), None)
+    if chosen is None:
         raise UsageError(f"{kind!r} is nothing that one does with an item; choose one of: {', '.join(kinds)}")
-    given = {"person": person, "kind": kind, "session": session, "value": value}
-    events = [Event.model_validate({**given, "item": item}) for item in items]
-    count = with_people(settings(home=home), lambda people: people.record_many(events))
+    if wrong := misvalued(chosen, value):  # also of a value that is no number, which no event takes
+        raise UsageError(wrong)
+    events = [Event(person=person, kind=chosen, session=session, value=value, item=item) for item in items]
+    conf = settings(home=home)
+    count = with_people(conf, lambda people: people.record_many(events))
     print_json({"recorded": count}) if json else print(f"{count} recorded")
+    catalogue, unknown = unknown_items(conf.home, items)
+    for item in unknown:
+        print(f"note: the catalogue {catalogue} holds no item {item!r}; it counts once it does", file=sys.stderr)
 
 
 async def _recommend(
@@ -98,7 +113,7 @@ async def _recommend(
     from personable.retrieval.corpus import choose_collection
 
     board = Board()
-    async with await open_kit(conf, choose_collection(conf.home, catalogue)) as kit:
+    async with await open_kit(conf, choose_collection(conf.home, catalogue, "--from")) as kit:
         result = await work(kit, await open_shop(kit), wish, wanted=wanted, board=board)
     if json:
         posts = [post.model_dump(mode="json") for post in board.all()]
@@ -130,7 +145,7 @@ async def _tune(conf: Settings, catalogue: str | None) -> Fusion:
     from personable.pipelines.shop import learn_weights
     from personable.retrieval.corpus import choose_collection
 
-    async with await open_kit(conf, choose_collection(conf.home, catalogue)) as kit:
+    async with await open_kit(conf, choose_collection(conf.home, catalogue, "--from")) as kit:
         return await learn_weights(kit)
 
 

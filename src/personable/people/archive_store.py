@@ -14,7 +14,7 @@ from personable.people import schema
 from personable.people.base import Store, fields
 from personable.people.checks import Instant, checked_id, checked_line, checked_statement, checked_text
 from personable.people.events import Event, Kept, Turn
-from personable.people.history_store import event_rows
+from personable.people.history_store import event_row
 from personable.people.memory import WeightsChange
 from personable.people.person import Person
 from personable.people.statements import Change, Statement, sameness
@@ -125,7 +125,7 @@ _READERS: dict[str, Callable[[str, dict[str, Any]], dict[str, Any]]] = {
     "changes": _change,
     "sessions": _session,
     "turns": _turn,
-    "events": lambda person, row: event_rows([Event(person=person, **row)])[0],
+    "events": lambda person, row: event_row(Event(person=person, **row)),
     "answers": _answer,
     "weights": lambda person, row: WeightsChange(person=person, **row).model_dump(),
 }

@@ -12,6 +12,8 @@ from personable.people.statements import new_id
 from personable.types import Value
 
 EventKind = Literal["query", "impression", "click", "dwell", "rating", "thumbs", "comment", "edit", "purchase"]
+LONGEST_DWELL = 1_000_000
+"""Seconds, twelve days."""
 
 
 def now() -> datetime:
@@ -38,6 +40,18 @@ class Event(Value):
     answer: str | None = None
     position: int | None = Field(default=None, ge=1)
     time: Instant = Field(default_factory=now)
+
+
+def misvalued(kind: EventKind, value: float | None) -> str:
+    """What is wrong with the value of an event of that kind; "" where nothing is."""
+    sound = {
+        "dwell": value is not None and 0 <= value <= LONGEST_DWELL,
+        "rating": value is not None and 1 <= value <= 5,
+        "thumbs": value in (-1, 1),
+    }
+    if sound.get(kind, value is None):
+        return ""
+    return f"a {kind} of {value}: a dwell has seconds as its value, a rating 1 to 5, thumbs -1 or 1, others none"
 
 
 class Turn(Value):

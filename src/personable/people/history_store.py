@@ -8,10 +8,11 @@ from typing import Any
 from sqlalchemy import bindparam, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from personable.errors import UsageError
 from personable.people import schema
 from personable.people.base import Store, fields, mine
 from personable.people.checks import checked_id, checked_text
-from personable.people.events import Event, EventKind, Session, Turn, now
+from personable.people.events import Event, EventKind, Session, Turn, misvalued, now
 from personable.people.statements import new_id
 
 _EVENT, _TURN = schema.events.c, schema.turns.c
@@ -44,7 +45,7 @@ class HistoryStore(Store):
     """Events, sessions and turns, each read in the order in which it happened."""
 
     async def record(self, event: Event) -> Event:
-        """Store one event. Raises DataError when an event with its id is stored already."""
+        """Store one event. Raises UsageError for one that makes no sense, DataError when its id is stored already."""
         await self.record_many([event])
         return event
 
@@ -153,11 +154,22 @@ class HistoryStore(Store):
 
 
 def event_rows(events: Iterable[Event]) -> list[dict[str, Any]]:
-    """Events as rows of their table. Raises UsageError for a text or an id that cannot be stored."""
-    return [_event_row(event) for event in events]
+    """Events as rows of their table. Raises UsageError for a value that its kind cannot have, for the id of an item
+    that none can have, and what `event_row` raises."""
+    return [event_row(_sound(event)) for event in events]
 
 
-def _event_row(event: Event) -> dict[str, Any]:
+def _sound(event: Event) -> Event:
+    if wrong := misvalued(event.kind, event.value):
+        raise UsageError(wrong)
+    if event.item is not None:
+        checked_id(event.item, "item")
+    return event
+
+
+def event_row(event: Event) -> dict[str, Any]:
+    """An event as a row, whatever an earlier version let it say. Raises UsageError for a text or an id that cannot be
+    stored."""
     for text, what in ((event.text, "text of an event"), (event.passage, "passage"), (event.item, "item")):
         checked_text(text or "", what)
     if event.session is not None:

@@ -49,29 +49,41 @@ class Shop:
 async def open_shop(kit: Kit) -> Shop:
     """The kit's collection as a catalogue, with co-visitation from what everybody did so far.
 
-    Raises ConfigurationError for a kit without a collection, DataError for one that is empty or holds documents.
+    Raises ConfigurationError for a kit without a collection, DataError for one that is empty or holds documents, and
+    for weights that cannot be read.
     """
-    if kit.store is None:
-        raise ConfigurationError("no catalogue is open: personable index FILE --items --into NAME makes one")
+    return await _opened(kit, _stored(_folder(kit) / WEIGHTS))
+
+
+async def _opened(kit: Kit, fusion: Fusion) -> Shop:
+    assert kit.store is not None
     items, vectors = await asyncio.to_thread(all_items, kit.store)
     rows = {item.id: row for row, item in enumerate(items)}
     everybody = await _everybody(kit, rows)
     terms = await asyncio.to_thread(item_terms, items, kit.language)
     visits = await asyncio.to_thread(Visits.count, len(items), everybody)
-    return Shop(items, Shelf(terms, vectors, visits), _stored(kit.store.folder / WEIGHTS))
+    return Shop(items, Shelf(terms, vectors, visits), fusion)
 
 
 async def learn_weights(kit: Kit) -> Fusion:
-    """Fit the weights of the kit's catalogue to what people chose, and keep them with it.
+    """Fit the weights of the kit's catalogue to what people chose, and keep them with it, whatever was kept before.
 
-    Raises what `open_shop` raises, and DataError where too few people chose anything.
+    Raises what `open_shop` raises of the catalogue, and DataError where too few people chose anything.
     """
-    shop = await open_shop(kit)
+    path = _folder(kit) / WEIGHTS
+    shop = await _opened(kit, UNFITTED)
     everybody = await _everybody(kit, shop.rows)
     fusion = await asyncio.to_thread(fit, shop.shelf.terms, shop.shelf.vectors, everybody)
-    assert kit.store is not None
-    (kit.store.folder / WEIGHTS).write_text(fusion.model_dump_json(indent=2), encoding="utf-8")
+    half = path.with_suffix(".new")
+    half.write_text(fusion.model_dump_json(indent=2), encoding="utf-8")
+    half.replace(path)  # at once, so that a kill leaves no damaged file
     return fusion
+
+
+def _folder(kit: Kit) -> Path:
+    if kit.store is None:
+        raise ConfigurationError("no catalogue is open: personable index FILE --items --into NAME makes one")
+    return kit.store.folder
 
 
 def _stored(path: Path) -> Fusion:

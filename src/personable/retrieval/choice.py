@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
+from pydantic import model_validator
 
 from personable.embed import Vectors
 from personable.errors import DataError
@@ -28,6 +29,12 @@ class Fusion(Value):
 
     weights: dict[str, float]
     choices: int = 0
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.weights.keys() != set(LISTS):
+            raise ValueError(f"weights are of these lists: {', '.join(LISTS)}")
+        return self
 
     def scores(self, lists: Floats) -> Floats:
         """The fused score of each row of `lists`, shape (items,)."""

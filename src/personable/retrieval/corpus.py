@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import Literal, Self
 
 from personable.embed import Embedder
-from personable.errors import NotFoundError, UsageError
-from personable.retrieval.catalogue import ITEM, MARK
+from personable.errors import DataError, NotFoundError, UsageError
+from personable.retrieval.catalogue import ITEM, MARK, is_catalogue
 from personable.retrieval.certified import STORED as CERTIFIED
 from personable.retrieval.database import Database
 from personable.retrieval.folder import search
@@ -33,6 +33,7 @@ __all__ = [
     "delete_collection",
     "list_collections",
     "open_collection",
+    "unknown_items",
     "uploads_folder",
 ]
 Kind = Literal["documents", "items", "certified"]
@@ -65,10 +66,14 @@ class Collection:
 
         A file or record that cannot be read is reported, and the rest is indexed; where nothing can be read at all the
         collection stays as it was. A killed run is taken up by the next. With `below` documents from under that folder
-        say where in it they are from, and not where it is. Raises DataError for a path that is not there
-        or holds no file that can be read, ModelError where embedding fails (what was stored until then stays; open the
-        collection again to go on).
+        say where in it they are from, and not where it is. Raises DataError for a path that is not there or holds no
+        file that can be read, and where the collection holds items or certified documents; ModelError where embedding
+        fails (what was stored until then stays; open the collection again to go on).
         """
+        held = "items" if is_catalogue(self.store) else ""
+        held = "certified documents" if (self.folder / CERTIFIED).is_file() else held
+        if held:
+            raise DataError(f"collection {self.name!r} holds {held}; give documents a collection of their own")
         found = search(paths)
         with closing(self._ledger()) as ledger:
             run = IndexRun(self.store, ledger, options or IndexOptions(), progress, below)
@@ -153,8 +158,10 @@ def open_collection(
     return Collection(name, folder, store, new)
 
 
-def choose_collection(home: Path, named: str | None = None) -> str:
+def choose_collection(home: Path, named: str | None = None, option: str = "--in") -> str:
     """The collection meant: the named one, else `default` if there is one, else the only one.
+
+    `option` is what names one on the command line.
 
     Raises NotFoundError where there is none yet, UsageError that lists them where it could be any of several.
     """
@@ -164,7 +171,7 @@ def choose_collection(home: Path, named: str | None = None) -> str:
     if not there:
         raise NotFoundError("there is no collection yet: personable index PATH… makes one (or try: personable demo)")
     if len(there) > 1 and "default" not in there:
-        raise UsageError(f"which collection? Name one (--in on the command line): {', '.join(there)}")
+        raise UsageError(f"which collection? Name one ({option} on the command line): {', '.join(there)}")
     return "default" if "default" in there else there[0]
 
 
@@ -190,6 +197,23 @@ def collection_kind(home: Path, name: str) -> Kind:
         return "certified"
     with closing(Database(folder, write=False)) as database:
         return "items" if database.holds(MARK, ITEM) else "documents"
+
+
+def unknown_items(home: Path, items: Sequence[str]) -> tuple[str, list[str]]:
+    """The only catalogue, and which of `items` it does not hold; ("", []) where there is none or one of several."""
+    catalogues = [name for name in list_collections(home) if _is_catalogue(home, name)]
+    if len(catalogues) != 1:
+        return "", []
+    with closing(Database(_folder(home, catalogues[0]), write=False)) as database:
+        held = database.documents(*items)
+    return catalogues[0], [item for item in items if item not in held]
+
+
+def _is_catalogue(home: Path, name: str) -> bool:
+    try:
+        return collection_kind(home, name) == "items"
+    except DataError:  # damaged: nothing can be said of it
+        return False
 
 
 def delete_collection(home: Path, name: str) -> None:

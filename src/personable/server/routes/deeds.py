@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import ConfigDict, Field, model_validator
 
 from personable.people.checks import ID_LENGTH
-from personable.people.events import Event, Session, Turn
+from personable.people.events import Event, Session, Turn, misvalued
 from personable.people.memory import WeightsChange
 from personable.people.weights import Weights, in_words
 from personable.pipelines.feedback import Kind, Outcome, feedback
@@ -38,13 +38,8 @@ class NewDeeds(Value):
 
     @model_validator(mode="after")
     def _valued(self) -> Self:
-        sound = {
-            "dwell": self.value is not None and 0 <= self.value <= 1e6,
-            "rating": self.value is not None and 1 <= self.value <= 5,
-            "thumbs": self.value in (-1, 1),
-        }
-        if not sound.get(self.kind, self.value is None):
-            raise ValueError("a dwell has seconds as its value, a rating 1 to 5, thumbs -1 or 1, others none")
+        if wrong := misvalued(self.kind, self.value):
+            raise ValueError(wrong)
         return self
 
 

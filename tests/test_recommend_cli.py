@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from typer.testing import CliRunner
 
 from personable.cli import app
-from personable.errors import DataError, PersonableError, UsageError
+from personable.errors import DataError, NotFoundError, PersonableError, UsageError
 from personable.people.events import Event
 from personable.people.store import People
 from personable.retrieval.choice import FEWEST
@@ -110,6 +110,23 @@ def test_an_item_that_the_only_catalogue_does_not_hold_is_told_and_kept(home: Pa
     assert did("B9") == ""
     with pytest.raises(UsageError, match="--from on the command line"):
         invoke(home, "recommend")
+
+
+def test_a_deed_belongs_to_its_catalogue(home: Path) -> None:
+    path = home / "garden.jsonl"
+    titles = ("pruning shears", "rose shears", "watering can", "red ink")
+    path.write_text("\n".join(json.dumps({"id": str(n), "title": t}) for n, t in enumerate(titles)), encoding="utf-8")
+    invoke(home, "did", "ana", "purchase", "0")  # the only catalogue: red ink of the shop
+    invoke(home, "index", str(path), "--items", "--into", "garden")
+    invoke(home, "did", "ana", "purchase", "1", "--from", "garden")
+    garden = json.loads(invoke(home, "recommend", "--person", "ana", "--from", "garden", "-k", "9", "--json"))
+    assert garden["items"][0]["item"] == "0", "shears that nobody bought, like those that were bought"
+    assert "because you bought rose shears" in garden["items"][0]["reasons"][0]["text"]
+    shop = json.loads(invoke(home, "recommend", "--person", "ana", "--from", "shop", "-k", "9", "--json"))
+    assert {one["item"] for one in shop["items"]} == {"1", "2", "3", "4", "5"}
+    assert not any("shears" in reason["text"] for one in shop["items"] for reason in one["reasons"])
+    with pytest.raises(NotFoundError, match="nowhere"):
+        invoke(home, "did", "ana", "purchase", "1", "--from", "nowhere")
 
 
 def test_half_a_character_ends_in_no_crash(home: Path) -> None:

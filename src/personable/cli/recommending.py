@@ -78,14 +78,15 @@ def did(
     items: Annotated[list[str], typer.Argument(help="Ids of items, in the order in which it happened.")],
     session: Annotated[str | None, typer.Option(help="The session in which it happened.")] = None,
     value: Annotated[float | None, typer.Option(help="Seconds of a dwell, 1 to 5 of a rating, -1 or 1 thumbs.")] = None,
+    catalogue: Catalogue = None,
     json: Json = False,
     home: Home = None,
 ) -> None:
-    """Record what a person did with items of a catalogue."""
+    """Record what a person did with items of a catalogue: with the only one, or with each that holds them."""
     from personable.cli.people import with_people
     from personable.errors import UsageError
     from personable.people.events import Event, misvalued
-    from personable.retrieval.corpus import unknown_items
+    from personable.retrieval.corpus import choose_catalogue, unknown_items
 
     kinds: tuple[EventKind, ...] = ("click", "dwell", "rating", "thumbs", "purchase")
     chosen = next((one for one in kinds if one == kind), None)
@@ -93,13 +94,14 @@ def did(
         raise UsageError(f"{kind!r} is nothing that one does with an item; choose one of: {', '.join(kinds)}")
     if wrong := misvalued(chosen, value):  # also of a value that is no number, which no event takes
         raise UsageError(wrong)
-    events = [Event(person=person, kind=chosen, session=session, value=value, item=item) for item in items]
     conf = settings(home=home)
+    shop = choose_catalogue(conf.home, catalogue)
+    given = {"person": person, "kind": chosen, "session": session, "value": value, "collection": shop}
+    events = [Event.model_validate({**given, "item": item}) for item in items]
     count = with_people(conf, lambda people: people.record_many(events))
     print_json({"recorded": count}) if json else print(f"{count} recorded")
-    catalogue, unknown = unknown_items(conf.home, items)
-    for item in unknown:
-        print(f"note: the catalogue {catalogue} holds no item {item!r}; it counts once it does", file=sys.stderr)
+    for item in unknown_items(conf.home, shop, items) if shop else ():
+        print(f"note: the catalogue {shop} holds no item {item!r}; it counts once it does", file=sys.stderr)
 
 
 async def _recommend(

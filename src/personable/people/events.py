@@ -26,7 +26,8 @@ class Event(Value):
 
     `value` is seconds for a dwell, 1 to 5 for a rating, -1 or 1 for thumbs. `position` counts from 1 where an
     impression or a click had a place in a list. `answer` is the id of the answer that it belongs to: thumbs, ratings,
-    comments and edits with one are its feedback. `text` is the query, the comment, or the title of what was clicked.
+    comments and edits with one are its feedback. `collection` is the catalogue that `item` is of; None: any that holds
+    one. `text` is the query, the comment, or the title of what was clicked.
     """
 
     id: str = Field(default_factory=new_id)
@@ -35,6 +36,7 @@ class Event(Value):
     session: str | None = None
     passage: str | None = None
     item: str | None = None
+    collection: str | None = None
     value: float | None = Field(default=None, allow_inf_nan=False)
     text: str = ""
     answer: str | None = None

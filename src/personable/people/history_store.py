@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import bindparam, func, insert, select
+from sqlalchemy import bindparam, func, insert, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from personable.errors import UsageError
@@ -25,12 +25,13 @@ _EVENTS = (
 _SESSION_EVENTS = _EVENTS.where(_EVENT.session == bindparam("session"))
 # Every answer shows several passages: counted in, they would push out what the person did.
 _DEEDS = _EVENTS.where(_EVENT.kind != "impression")
-_WITH_ITEMS = _DEEDS.where(_EVENT.item.is_not(None))
+_OF_CATALOGUE = _EVENT.item.is_not(None), or_(_EVENT.collection.is_(None), _EVENT.collection == bindparam("collection"))
+_WITH_ITEMS = _DEEDS.where(*_OF_CATALOGUE)
 # Whoever turned the dial off counts for nobody.
 _EVERYBODY = (
     select(_EVENT.person, _EVENT.session, _EVENT.item, _EVENT.kind, _EVENT.value)
     .join(schema.people, schema.people.c.id == _EVENT.person)
-    .where(_EVENT.item.is_not(None), schema.people.c.dial != "off")
+    .where(*_OF_CATALOGUE, schema.people.c.dial != "off")
     .order_by(_EVENT.person, _EVENT.time, _EVENT.row)
 )
 _TURNS = (
@@ -72,20 +73,19 @@ class HistoryStore(Store):
         given = {"limit": limit} if session is None else {"limit": limit, "session": session}
         return [Event(**row._mapping) for row in reversed(await self._rows(connection, query, person, **given))]
 
-    async def deeds(self, person: str, limit: int) -> list[Event]:
-        """The last `limit` events in which the person did something with an item, in the order of their times: not what
-        was shown to them."""
+    async def deeds(self, person: str, collection: str, limit: int) -> list[Event]:
+        """The last `limit` events in which the person did something with an item of this catalogue or of an
+        unnamed one, in the order of their times: not what was shown to them."""
         async with self._read() as connection:
-            rows = await self._theirs(
-                connection, person, await self._rows(connection, _WITH_ITEMS, person, limit=limit)
-            )
+            found = await self._rows(connection, _WITH_ITEMS, person, collection=collection, limit=limit)
+            rows = await self._theirs(connection, person, found)
         return [Event(**row._mapping) for row in reversed(rows)]
 
-    async def item_events(self) -> list[tuple[str, str | None, str, EventKind, float | None]]:
-        """What everybody did with items, for counting: person, session, item, kind and value, each person's oldest
-        first. People whose dial is off are left out."""
+    async def item_events(self, collection: str) -> list[tuple[str, str | None, str, EventKind, float | None]]:
+        """What everybody did with items of this catalogue, or of none that was named, for counting: person, session,
+        item, kind and value, each person's oldest first. People whose dial is off are left out."""
         async with self._read() as connection:
-            rows = (await connection.execute(_EVERYBODY)).all()
+            rows = (await connection.execute(_EVERYBODY, {"collection": collection})).all()
         return [(person, session, item, kind, value) for person, session, item, kind, value in rows]
 
     async def open_session(self, person: str, session: str | None = None) -> str:
@@ -172,8 +172,7 @@ def event_row(event: Event) -> dict[str, Any]:
     stored."""
     for text, what in ((event.text, "text of an event"), (event.passage, "passage"), (event.item, "item")):
         checked_text(text or "", what)
-    if event.session is not None:
-        checked_id(event.session, "session")
-    if event.answer is not None:
-        checked_id(event.answer, "answer")
+    for id, what in ((event.session, "session"), (event.collection, "collection"), (event.answer, "answer")):
+        if id is not None:
+            checked_id(id, what)
     return {**event.model_dump(), "id": checked_id(event.id, "event")}

@@ -31,7 +31,7 @@ from sqlalchemy import (
 
 from personable.people.checks import utc
 
-HEAD = "0003"
+HEAD = "0004"
 """The migration that this code was written for."""
 
 
@@ -147,6 +147,7 @@ events = Table(
     Column("time", Moment, nullable=False),
     Column("answer", String(200)),
     Column("position", Integer),
+    Column("collection", String(200)),
     Index(None, "person", "time"),
     Index(None, "person", "session", "time"),
 )

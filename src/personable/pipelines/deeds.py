@@ -51,7 +51,7 @@ async def know(kit: Kit, shop: Shop, wish: Wish, board: Board) -> Known:
         person = await kit.people.get(wish.person)
         open_ = not kit.remote or person.share_sensitive
         if "off" not in (person.dial, wish.dial):
-            deeds = [one for one in await kit.people.deeds(wish.person, EVENTS) if one.item in shop.rows]
+            deeds = [one for one in await kit.people.deeds(wish.person, shop.name, EVENTS) if one.item in shop.rows]
             had = frozenset(one.item or "" for one in deeds if worth(one) or one.kind == "rating")
             statements = [one for one in await kit.people.statements(wish.person) if one.holds(now())]
             shut = kit.remote and not person.share_sensitive

@@ -31,6 +31,7 @@ class Shop:
     items: Sequence[Item]
     shelf: Shelf
     fusion: Fusion = UNFITTED
+    name: str = ""
     rows: dict[str, int] = field(init=False)
     _usual: NDArray[np.bool_] = field(init=False)
 
@@ -59,10 +60,10 @@ async def _opened(kit: Kit, fusion: Fusion) -> Shop:
     assert kit.store is not None
     items, vectors = await asyncio.to_thread(all_items, kit.store)
     rows = {item.id: row for row, item in enumerate(items)}
-    everybody = await _everybody(kit, rows)
+    everybody = await _everybody(kit, kit.store.folder.name, rows)
     terms = await asyncio.to_thread(item_terms, items, kit.language)
     visits = await asyncio.to_thread(Visits.count, len(items), everybody)
-    return Shop(items, Shelf(terms, vectors, visits), fusion)
+    return Shop(items, Shelf(terms, vectors, visits), fusion, kit.store.folder.name)
 
 
 async def learn_weights(kit: Kit) -> Fusion:
@@ -72,7 +73,7 @@ async def learn_weights(kit: Kit) -> Fusion:
     """
     path = _folder(kit) / WEIGHTS
     shop = await _opened(kit, UNFITTED)
-    everybody = await _everybody(kit, shop.rows)
+    everybody = await _everybody(kit, shop.name, shop.rows)
     fusion = await asyncio.to_thread(fit, shop.shelf.terms, shop.shelf.vectors, everybody)
     half = path.with_suffix(".new")
     half.write_text(fusion.model_dump_json(indent=2), encoding="utf-8")
@@ -95,12 +96,12 @@ def _stored(path: Path) -> Fusion:
         raise DataError(f"{path} holds no weights of this version; make them again: personable tune") from error
 
 
-async def _everybody(kit: Kit, rows: dict[str, int]) -> list[Sessions]:
+async def _everybody(kit: Kit, name: str, rows: dict[str, int]) -> list[Sessions]:
     """For each person their sessions of rows, oldest first; deeds without a session are one session together."""
     if kit.people is None:
         return []
     persons: dict[str, dict[str | None, list[int]]] = {}
-    for person, session, item, kind, value in await kit.people.item_events():
+    for person, session, item, kind, value in await kit.people.item_events(name):
         event = Event.model_construct(person=person, kind=kind, value=value)
         if item in rows and worth(event) > 0:
             persons.setdefault(person, {}).setdefault(session, []).append(rows[item])

@@ -28,6 +28,7 @@ __all__ = [
     "IndexReport",
     "Kind",
     "Progress",
+    "choose_catalogue",
     "choose_collection",
     "collection_kind",
     "delete_collection",
@@ -199,14 +200,22 @@ def collection_kind(home: Path, name: str) -> Kind:
         return "items" if database.holds(MARK, ITEM) else "documents"
 
 
-def unknown_items(home: Path, items: Sequence[str]) -> tuple[str, list[str]]:
-    """The only catalogue, and which of `items` it does not hold; ("", []) where there is none or one of several."""
-    catalogues = [name for name in list_collections(home) if _is_catalogue(home, name)]
-    if len(catalogues) != 1:
-        return "", []
-    with closing(Database(_folder(home, catalogues[0]), write=False)) as database:
+def choose_catalogue(home: Path, named: str | None = None) -> str | None:
+    """The named catalogue, else the only one under `home`; None where there is none, or several.
+
+    Raises NotFoundError and UsageError for a name of none.
+    """
+    if named is not None and collection_kind(home, named) != "items":
+        raise UsageError(f"the collection {named!r} is no catalogue: it holds no items")
+    there = [named] if named else [name for name in list_collections(home) if _is_catalogue(home, name)]
+    return there[0] if len(there) == 1 else None
+
+
+def unknown_items(home: Path, catalogue: str, items: Sequence[str]) -> list[str]:
+    """Which of `items` the catalogue does not hold."""
+    with closing(Database(_folder(home, catalogue), write=False)) as database:
         held = database.documents(*items)
-    return catalogues[0], [item for item in items if item not in held]
+    return [item for item in items if item not in held]
 
 
 def _is_catalogue(home: Path, name: str) -> bool:

@@ -106,7 +106,7 @@ async def tell_tool(engine: Engine, who: Caller, body: TellBody) -> Statement:
 
 async def did_tool(engine: Engine, who: Caller, body: DidBody) -> Recorded:
     """Record what the person did with items of a catalogue, so that recommendations heed it."""
-    given = {"person": _somebody(who, body.person), **body.model_dump(include={"kind", "session", "value"})}
+    given = {**body.model_dump(exclude={"items"}), "person": _somebody(who, body.person)}
     events = [Event.model_validate({**given, "item": item}) for item in body.items]
     return Recorded(recorded=await engine.people.record_many(events))
 

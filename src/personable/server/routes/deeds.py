@@ -27,12 +27,14 @@ ItemId = Annotated[str, Field(min_length=1, max_length=ID_LENGTH)]
 class NewDeeds(Value):
     """What a person did with items of a catalogue, in the order in which it happened.
 
-    `value` is seconds of a dwell, 1 to 5 of a rating, -1 or 1 of thumbs.
+    `value` is seconds of a dwell, 1 to 5 of a rating, -1 or 1 of thumbs. `collection` names the catalogue, since two
+    may have items of one id; without it the deed counts in each that holds the item.
     """
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"kind": "purchase", "items": ["3", "4"]}]})
     kind: Literal["click", "dwell", "rating", "thumbs", "purchase"]
     items: list[ItemId] = Field(min_length=1, max_length=MOST)
+    collection: str | None = Field(None, min_length=1, max_length=ID_LENGTH)
     session: str | None = Field(None, min_length=1, max_length=ID_LENGTH)
     value: float | None = None
 

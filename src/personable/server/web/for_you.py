@@ -96,8 +96,9 @@ async def judged(
     if item not in shop.rows:
         raise NotFoundError(f"the catalogue {collection!r} has no item {item!r}")
     title = shop.items[shop.rows[item]].title
-    deed = {"kind": "click", "text": title} if what == "looked" else {"kind": "thumbs", "value": -1.0, "text": title}
-    await engine.people.record(Event.model_validate({"person": person.id, "item": item, **deed}))
+    deed = {"kind": "click"} if what == "looked" else {"kind": "thumbs", "value": -1.0}
+    about = {"person": person.id, "item": item, "collection": collection, "text": title}
+    await engine.people.record(Event.model_validate({**about, **deed}))
     return after(
         request,
         link("/for-you", **{"in": collection}),

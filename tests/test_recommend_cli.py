@@ -75,22 +75,22 @@ def test_what_makes_no_sense_is_refused(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "item", "value"),
+    ("kind", "item", "value", "says"),
     [
-        ("rating", "0", None),
-        ("rating", "0", "99"),
-        ("thumbs", "0", "7"),
-        ("dwell", "0", "-5"),
-        ("dwell", "0", "nan"),
-        ("dwell", "0", "inf"),
-        ("click", "0", "nan"),
-        ("click", "", None),
-        ("click", "x" * 100_000, None),
-        ("click", "caf\udcff", None),
+        ("rating", "0", None, "a rating without a value: a dwell has seconds"),
+        ("rating", "0", "99", "a rating of 99"),
+        ("thumbs", "0", "7", "a thumbs of 7"),
+        ("dwell", "0", "-5", "a dwell of -5"),
+        ("dwell", "0", "nan", "a dwell of nan"),
+        ("dwell", "0", "inf", "a dwell of inf"),
+        ("click", "0", "nan", "a click of nan"),
+        ("click", "", None, "the id of an item is empty"),
+        ("click", "x" * 100_000, None, "the id of an item has 100,000 characters"),
+        ("click", "caf\udcff", None, "the id of an item holds"),
     ],
 )
-def test_deeds_that_make_no_sense_are_refused(home: Path, kind: str, item: str, value: str | None) -> None:
-    with pytest.raises(UsageError):
+def test_deeds_that_make_no_sense_are_refused(home: Path, kind: str, item: str, value: str | None, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
         invoke(home, "did", "ana", kind, item, *([] if value is None else [f"--value={value}"]))
     assert json.loads(invoke(home, "person", "events", "ana", "--json")) == []
 

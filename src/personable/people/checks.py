@@ -34,9 +34,10 @@ def checked_id(value: str, what: str) -> str:
 
     Raises UsageError for an empty, blank or long one, and for control characters and lone surrogates.
     """
+    named = f"id of {'an' if what[0] in 'aeiou' else 'a'} {what}"
     if not value.strip():
-        raise UsageError(f"the id of a {what} is empty; give 1 to {ID_LENGTH} characters")
-    return checked_line(value, f"id of a {what}")
+        raise UsageError(f"the {named} is empty; give 1 to {ID_LENGTH} characters")
+    return checked_line(value, named)
 
 
 def checked_line(value: str, what: str) -> str:

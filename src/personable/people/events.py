@@ -53,7 +53,8 @@ def misvalued(kind: EventKind, value: float | None) -> str:
     }
     if sound.get(kind, value is None):
         return ""
-    return f"a {kind} of {value}: a dwell has seconds as its value, a rating 1 to 5, thumbs -1 or 1, others none"
+    given = "without a value" if value is None else f"of {value:g}"
+    return f"a {kind} {given}: a dwell has seconds as its value, a rating 1 to 5, thumbs -1 or 1, others none"
 
 
 class Turn(Value):

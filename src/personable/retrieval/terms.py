@@ -67,7 +67,7 @@ class Terms:
         words = set(self._analyser.content(text))
         if not words:
             return np.zeros(self.count)
-        return np.min([self.near_text(word) > 0 for word in words], axis=0).astype(np.float64)
+        return np.asarray(np.min([self.near_text(word) > 0 for word in words], axis=0), dtype=np.float64)
 
     def _scores(self, asked: Floats) -> Floats:
         scores = np.zeros(self.count)

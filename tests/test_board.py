@@ -26,6 +26,8 @@ def values(kind: typing.Any) -> st.SearchStrategy[typing.Any]:
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if kind in SCALARS:
         return SCALARS[kind]
+    if origin is typing.Annotated:
+        return values(args[0])
     if origin is typing.Literal:
         return st.sampled_from(args)
     if origin is list:

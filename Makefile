@@ -21,7 +21,8 @@ chromium:
 	command -v chromium || { apt-get update -q && apt-get install -y -q chromium; } || echo "no chromium: see the skipped tests"
 
 quick: .venv/dev
-	$(BIN)/python -m pytest -n auto -p no:schemathesis --ignore tests/server -m "not model and not slow and not embedder"
+	$(BIN)/python -m pytest -n auto -p no:schemathesis --hypothesis-profile quick --ignore tests/server \
+		-m "not model and not slow and not embedder"
 
 models-test: .venv/dev
 	$(BIN)/python benchmarks/generator.py --into models

@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from personable.embed import make_embedder
 from personable.kit import Kit
@@ -11,6 +12,9 @@ from personable.retrieval.hybrid import HybridRetriever
 from personable.retrieval.store import PassageStore
 from personable.settings import Settings
 from personable.types import Passage
+from tests.stores import new_people
+
+settings.register_profile("quick", max_examples=20)
 
 PASSAGES = [
     Passage(
@@ -57,7 +61,7 @@ async def make_kit(tmp_path: Path) -> AsyncIterator[Callable[..., Kit]]:
 
 @pytest.fixture
 async def people(tmp_path: Path) -> AsyncIterator[People]:
-    async with await People.open(tmp_path / "people.db") as store:
+    async with await new_people(tmp_path / "people.db") as store:
         await store.add("ana")
         await store.tell("ana", "I am pregnant", sensitive=False)
         await store.tell("ana", "I have lactose intolerance", sensitive=True)

@@ -65,6 +65,7 @@ async def test_a_model_judges_what_was_asked_answered_and_linked() -> None:
     assert prompt.task.count("</question>") == 1
 
 
+@pytest.mark.slow
 def test_the_command_rates_a_stored_answer_and_shows_the_table(tmp_path: Path) -> None:
     from personable.demo import certified
 

@@ -48,6 +48,7 @@ words = st.text(st.sampled_from("abc xyz"), min_size=1).map(str.strip)
 prose = st.text(st.characters(codec="ascii", exclude_characters="{}[]`"), max_size=80)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(objects)
 def test_valid_json_is_read_as_it_is(value: Any):

@@ -20,6 +20,9 @@ from personable.people.events import Event
 from personable.people.receipt import Receipt
 from personable.people.store import People
 from personable.types import Answer, Question, Used
+from tests.stores import new_people
+
+pytestmark = pytest.mark.slow
 
 ID, NAME = "ana", "Anastasia Quintessa"
 TOLD, ASKED, SEARCHED = "I am allergic to marigold", "May I drink zanzibar tea?", "xylophone clinic opening hours"
@@ -36,7 +39,7 @@ def home(tmp_path: Path) -> Path:
 async def people(home: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[People]:
     patient = tuple(one for one in database._PRAGMAS if "busy" not in one)
     monkeypatch.setattr(database, "_PRAGMAS", ("busy_timeout = 200", *patient))
-    async with await People.open(home / "people.db") as store:
+    async with await new_people(home / "people.db") as store:
         for person in (ID, "bob"):
             await live(store, person)
         yield store

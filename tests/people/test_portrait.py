@@ -19,13 +19,14 @@ from personable.people.portrait import Interest, Portrait, _bounded, interests, 
 from personable.people.store import People
 from personable.text import tokens
 from personable.types import Question
+from tests.stores import new_people
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
 @pytest.fixture
 async def people(tmp_path: Path) -> AsyncIterator[People]:
-    async with await People.open(tmp_path / "people.db") as opened:
+    async with await new_people(tmp_path / "people.db") as opened:
         await opened.add("ana", "Ana")
         yield opened
 
@@ -223,6 +224,7 @@ def test_a_portrait_never_exceeds_its_limit(clicks: list[str], found: list[str],
     assert bounded.tokens <= limit
 
 
+@pytest.mark.slow
 async def test_fifty_people_at_once_see_only_themselves(people: People) -> None:
     names = [f"p{n}" for n in range(50)]
     for name in names:

@@ -25,11 +25,12 @@ from tests.contracts.people import PeopleContract
 from tests.contracts.rights import RightsContract, everything
 from tests.contracts.statements import StatementsContract
 from tests.people.writing import assert_killed_writer_leaves_a_whole_store, assert_nothing_lost
+from tests.stores import new_people
 
 
 @pytest.fixture
 async def people(tmp_path: Path) -> AsyncIterator[People]:
-    async with await People.open(tmp_path / "people.db") as opened:
+    async with await new_people(tmp_path / "people.db") as opened:
         yield opened
 
 
@@ -139,6 +140,7 @@ async def test_only_the_owner_may_read_the_file(people: People, tmp_path: Path) 
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 async def test_nothing_erased_or_forgotten_stays_in_the_files(people: People, tmp_path: Path) -> None:
     await people.add("ana")
     await people.add("bob")

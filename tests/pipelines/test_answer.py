@@ -27,6 +27,7 @@ from personable.pipelines.replying import NOT_FOUND
 from personable.pipelines.self_statements import said_of_self
 from personable.settings import Settings
 from personable.types import Dial, Passage, Question
+from tests.stores import new_people
 
 MakeKit = Callable[..., Kit]
 WATER = Question(text="How much water should I drink?")
@@ -491,7 +492,7 @@ def test_what_is_said_in_a_question_is_told_from_what_is_asked(question: str, sa
 
 async def test_what_a_question_says_is_proposed_without_a_model(tmp_path: Path) -> None:
     passages = [Passage(id="p", text="Beans are a good source of protein.", document="d")]
-    async with await People.open(tmp_path / "people.db") as people:
+    async with await new_people(tmp_path / "people.db") as people:
         await people.add("zoe")
         kit = Kit(Settings(home=tmp_path), people=people).given(passages)
         await answer(kit, Question(text="I am vegetarian, what is a good source of protein?", person="zoe"))

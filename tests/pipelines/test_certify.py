@@ -29,6 +29,7 @@ from personable.retrieval.certifying import certify_documents
 from personable.retrieval.corpus import IndexOptions, open_collection
 from personable.settings import Settings
 from personable.types import CertifiedAnswer, Question
+from tests.stores import new_people
 
 EMBEDDER = make_embedder("hash:256")
 ASKED = "What are the treatments for gout?"
@@ -178,7 +179,7 @@ async def test_an_altered_document_and_an_unknown_person_hide_no_emergency(tmp_p
     made(tmp_path)
     (stored,) = (tmp_path / "collections/c/originals").iterdir()
     stored.write_bytes(stored.read_bytes().replace(b"20 mg", b"90 mg"))
-    async with await People.open(tmp_path / "people.db") as people:
+    async with await new_people(tmp_path / "people.db") as people:
         for person, error, why in ((None, DataError, "was altered"), ("nobody", NotFoundError, "nobody")):
             kit, cards = opened(tmp_path, people=people)
             board = Board()
@@ -268,7 +269,7 @@ async def test_the_default_skips_the_hypothetical_document_where_the_question_re
 @pytest.mark.parametrize("remote", [False, True])
 async def test_what_a_person_confirmed_frames_the_answer_and_never_changes_it(tmp_path: Path, remote: bool) -> None:
     made(tmp_path)
-    async with await People.open(tmp_path / "people.db") as people:
+    async with await new_people(tmp_path / "people.db") as people:
         await people.add("ana")
         await people.tell("ana", "I have gout and take treatments for gout", sensitive=True)
         model = writing("Drink plenty of water [1].")
@@ -289,7 +290,7 @@ async def test_what_a_person_confirmed_frames_the_answer_and_never_changes_it(tm
 @pytest.mark.parametrize("method", METHODS)
 async def test_a_statement_that_frames_or_that_the_model_reads_is_shown_as_used(tmp_path: Path, method: Method) -> None:
     made(tmp_path)
-    async with await People.open(tmp_path / "people.db") as people:
+    async with await new_people(tmp_path / "people.db") as people:
         await people.add("ana")
         await people.tell("ana", "I have gout and take treatments for gout", sensitive=False)
         kit, cards = opened(tmp_path, people=people)
@@ -315,7 +316,7 @@ async def test_a_statement_that_reads_like_advice_does_not_frame(
     tmp_path: Path, statement: str, with_model: bool
 ) -> None:
     made(tmp_path)
-    async with await People.open(tmp_path / "people.db") as people:
+    async with await new_people(tmp_path / "people.db") as people:
         await people.add("ana")
         await people.tell("ana", statement, sensitive=False)
         kit, cards = opened(tmp_path, writing("Drink plenty of water [1].") if with_model else None, people)

@@ -116,6 +116,7 @@ async def test_rules_rewrite_when_the_model_takes_too_long(make_kit: MakeKit) ->
     assert result.degraded
 
 
+@pytest.mark.slow
 async def test_a_conversation_of_200_turns_stays_bounded(make_kit: MakeKit, people: People) -> None:
     session = await people.open_session("ana")
     for number in range(200):

@@ -20,7 +20,6 @@ from personable.llm.base import Prompt
 from personable.llm.scripted import ScriptedModel
 from personable.notes import CandidatesNote, DecisionNote, DeedsNote, JudgementsNote, RankingNote
 from personable.people.events import Event, EventKind
-from personable.people.store import People
 from personable.pipelines.recommend import recommend
 from personable.pipelines.shop import open_shop
 from personable.retrieval.catalogue import Stock, Wanted, fill
@@ -29,6 +28,7 @@ from personable.retrieval.corpus import open_collection
 from personable.settings import Settings
 from personable.text import tokens
 from personable.types import Item, Recommendations, Wish
+from tests.stores import new_people
 
 EMBEDDER = make_embedder("hash:64")
 THINGS = ("red ink", "blue ink", "black ink", "oak desk", "oak chair", "oak shelf", "wall clock", "desk lamp", "paper")
@@ -44,7 +44,7 @@ def items(*more: Item) -> list[Item]:
 async def make_kit(home: Path, stock: list[Item], people: bool = True) -> Kit:
     with open_collection(home, "shop", embedder=EMBEDDER, create=True) as shop:
         fill(shop.store, Stock({item.id: item for item in stock}))
-    kit = Kit(Settings(home=home), embedder=EMBEDDER, people=await People.open(home / "p.db") if people else None)
+    kit = Kit(Settings(home=home), embedder=EMBEDDER, people=await new_people(home / "p.db") if people else None)
     kit.store = open_collection(home, "shop", embedder=EMBEDDER).store
     return kit
 
@@ -250,6 +250,7 @@ async def test_what_was_rated_in_the_middle_is_had(kit: Kit) -> None:
     assert "red-ink" not in ids(await ask(kit, Wish(person="ana", k=50)))
 
 
+@pytest.mark.slow
 async def test_what_was_only_shown_does_not_push_out_what_was_done(kit: Kit) -> None:
     shown: list[tuple[EventKind, str]] = [("impression", "oak-desk")] * 5000
     await did(kit, "ana", ("purchase", "red-ink"), *shown)
@@ -273,6 +274,7 @@ async def test_errors_say_what_to_do(kit: Kit, tmp_path: Path) -> None:
         await open_shop(Kit(Settings(home=tmp_path)))
 
 
+@pytest.mark.slow
 async def test_of_five_thousand_events_the_latest_count_and_all_are_had(kit: Kit) -> None:
     early: list[Any] = [("purchase", "wall-clock")]
     many = [("click", THINGS[n % 3].replace(" ", "-")) for n in range(4998)]

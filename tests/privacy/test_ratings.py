@@ -6,13 +6,13 @@ from pathlib import Path
 
 from personable.evaluation.ratings import FILE, Rating, Scores, keep_rating, read_ratings
 from personable.people.erasure import erase
-from personable.people.store import People
+from tests.stores import new_people
 
 SCORES = Scores(q1=1, q2=2, q3=4, q4=4, q5=4, q6=4, q7=4)
 
 
 async def test_ratings_of_an_erased_persons_answers_are_erased_and_others_stay(tmp_path: Path) -> None:
-    async with await People.open(tmp_path / "people.db") as people:
+    async with await new_people(tmp_path / "people.db") as people:
         await people.add("ana")
         await people.add("ben")
         mine, other = "3f8a" * 8, "9c1d" * 8

@@ -82,6 +82,7 @@ def test_what_only_looks_like_an_emergency_is_not_heard(language: str, phrase: s
     assert not Heard(question, language).holds(phrase)
 
 
+@pytest.mark.slow
 def test_a_very_long_message_is_heard_to_its_end_in_time() -> None:
     story = " ".join(f"word{n} pain chess not" for n in range(10_000))
     began = time.process_time()

@@ -381,6 +381,7 @@ def test_offsets_of_every_part_are_those_of_the_whole_text(tmp_path: Path, front
                 assert whole[passage.start : passage.end] == passage.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["big.md", "big.txt.gz"])
 def test_offsets_in_a_file_of_more_than_a_million_characters(tmp_path: Path, name: str) -> None:
     body = "".join(f"## Room {n}\n\nThe naïve cat number {n} sleeps in room {n}. 猫が寝る。\n\n" for n in range(22_000))

@@ -158,6 +158,7 @@ class RightsContract:
         await people.add("ana")
         assert (await people.recall("ana", "s"))[1:] == ([], [], [], None)
 
+    @pytest.mark.slow
     async def test_many_at_once_see_only_their_own(self, people: People) -> None:
         names = [f"p{n}" for n in range(20)]
 

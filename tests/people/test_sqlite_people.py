@@ -71,6 +71,7 @@ def test_opening_a_store_at_the_newest_schema_does_not_load_alembic(tmp_path: Pa
         assert run.stdout.strip() == loaded
 
 
+@pytest.mark.slow
 def test_values_and_portrait_do_not_load_the_database_library() -> None:
     code = "import sys, personable.people.portrait; print('sqlalchemy' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -118,6 +118,7 @@ def test_some_broken_bytes_in_utf8_are_replaced_and_reported(tmp_path: Path) -> 
     assert problems(path) == [f"{path}: 1 characters could not be decoded and read � now; save the file as UTF-8"]
 
 
+@pytest.mark.slow
 def test_html_keeps_the_declared_encoding_and_drops_the_page_around(tmp_path: Path) -> None:
     body = "<p>Der Kater schläft fast den ganzen Tag und möchte dabei nicht gestört werden.</p>" * 3
     head = "<head><meta charset='iso-8859-15'><title>Über Katzen</title></head>"
@@ -175,6 +176,7 @@ for path in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_the_flaws_of_a_pdf_are_no_noise_but_a_failure_is_told(tmp_path: Path) -> None:
     whole = pdf(tmp_path / "a.pdf", ["Text."]).read_bytes()
     flawed = written(tmp_path, "flawed.pdf", re.sub(rb"startxref\s+\d+", b"startxref\n7", whole))

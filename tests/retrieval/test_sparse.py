@@ -101,6 +101,7 @@ def test_query_syntax_is_just_text(index: SparseIndex, query: str) -> None:
     assert set(index.search(query, 5)[0].tolist()) == ({0, 1, 2} if "apple" in query else set())
 
 
+@pytest.mark.slow
 def test_many_small_commits_are_merged_though_each_begins_with_a_rollback(tmp_path: Path) -> None:
     index = SparseIndex(tmp_path, "en")
     for n in range(40):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from personable.board import Board
-from personable.errors import ModelOutputError, UsageError
+from personable.errors import UsageError
 from personable.evaluation.lines import whole_lines
 from personable.evaluation.recsys import DEPTH, Instance, RecSys
 from personable.evaluation.statistics import bootstrap, paired_bootstrap
@@ -23,7 +23,6 @@ from personable.kit import Kit
 from personable.notes import Candidate, CandidatesNote, Deed, DeedsNote, RankingNote
 from personable.pipelines.budget import Budget
 from personable.pipelines.candidates import given
-from personable.pipelines.crew import Crew
 from personable.pipelines.deeds import Known
 from personable.pipelines.recommend import rank
 from personable.pipelines.shop import Shop
@@ -121,25 +120,16 @@ async def _place(kit: Kit, shop: Shop, one: Instance, name: str, without: frozen
         candidates = _by_meaning(shop, one, candidates)
     if name == "numbers":
         kit = replace(kit, model=None, agents_model=None)
-    try:
-        crew, board = await _ranked(kit, note, candidates, without, strict=True)
-    except ModelOutputError:  # its answer is of no use: that is the model's result, not a fault of the run
-        crew, board = await _ranked(kit, note, candidates, without, strict=False)
+    board = Board()
+    known = Known(note, board.post("person", note).id)
+    board.post("retriever", candidates)
+    crew = await rank(kit, known, candidates, board, Budget.of(kit.settings), without, strict=True)
     if kit.model is not None and crew.plan != "separate":
         raise UsageError(f"the budget allows not all agents for {one.user}: raise PERSONABLE_BUDGET_TOKENS and _CALLS")
     ranking = board.latest(RankingNote)
     assert ranking is not None
     order = [candidates.found[number - 1].item for number in ranking.order]
     return Placed(order.index(shop.items[one.target].id) + 1, board.calls, list(crew.degraded))
-
-
-async def _ranked(
-    kit: Kit, note: DeedsNote, candidates: CandidatesNote, without: frozenset[str], *, strict: bool
-) -> tuple[Crew, Board]:
-    board = Board()
-    known = Known(note, board.post("person", note).id)
-    board.post("retriever", candidates)
-    return await rank(kit, known, candidates, board, Budget.of(kit.settings), without, strict=strict), board
 
 
 def _deeds(shop: Shop, rows: Sequence[int]) -> list[Deed]:

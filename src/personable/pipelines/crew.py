@@ -20,7 +20,7 @@ class Crew:
     """The agents of one question, the desk they ask from (None: no model), and what went wrong, in words.
 
     `heard` says whether the model answered anybody, None before anybody asked it. With `strict` a model that fails is
-    an error; else stand-ins take over.
+    an error, else stand-ins take over; `useless_too` False makes an exception of answers of no use, which are replaced.
     """
 
     board: Board
@@ -29,6 +29,7 @@ class Crew:
     deadline: float
     without: Collection[str] = ()
     strict: bool = False
+    useless_too: bool = True
     heard: bool | None = None
     _wrong: dict[str, list[str]] = field(default_factory=dict)
 
@@ -99,12 +100,12 @@ class Crew:
     def fail(self, who: str, error: ModelError | TimeoutError) -> None:
         """Post that `who` failed, with the calls it made, and that its stand-in takes over; the answer says so too.
 
-        Raises ModelError instead where the crew is strict.
+        Raises ModelError instead where the crew is strict about it.
         """
         why = str(error) or "its time was over"
         calls = error.calls if isinstance(error, ModelError) else 0
         self.decide(who, "numeric", why, Cost(model=self.desk.model.name, calls=calls) if self.desk else None)
         self.degrade(who, why)
         self.heard = bool(self.heard) or isinstance(error, ModelOutputError)
-        if self.strict:
+        if self.strict and (self.useless_too or not isinstance(error, ModelOutputError)):
             raise error if isinstance(error, ModelError) else ModelTimeoutError(f"{who}: {why}") from error

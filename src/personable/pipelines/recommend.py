@@ -16,6 +16,7 @@ from personable.agent import Desk
 from personable.board import Board
 from personable.errors import UsageError
 from personable.kit import Kit
+from personable.llm.base import LanguageModel
 from personable.notes import (
     CandidatesNote,
     DeedsNote,
@@ -33,6 +34,7 @@ from personable.pipelines.recommend_agents import BATCH, RANKER, SUMMARY, UNDERS
 from personable.pipelines.shop import Shop
 from personable.prompts import fit, render
 from personable.retrieval.catalogue import Wanted
+from personable.settings import Settings
 from personable.text import tokens
 from personable.types import Recommendations, Recommended, Wish
 
@@ -100,11 +102,11 @@ async def rank(
 
     The plan of the crew that is returned says how they worked.
 
-    With `strict` a model that fails raises ModelError instead of being replaced.
+    With `strict` a model that gives no answer raises ModelError; an answer of no use is replaced all the same.
     """
     batches = [nli(first, min(first + BATCH - 1, len(candidates.found))) for first in _starts(candidates)]
     crew = _crew(kit, known, candidates, board, budget, len(batches), without)
-    crew.strict = strict
+    crew.strict, crew.useless_too = strict, False
     plan = crew.plan
     if plan == "reply only":
         crew.plan = "numeric"
@@ -148,17 +150,23 @@ def _crew(
         crew.decide("agents", "numeric", why)
         crew.degrade("agents", why)
     else:
-        _plan(crew, kit, known.note, candidates, budget, batches)
+        _plan(crew, model, kit.settings, known.note, candidates, budget, batches)
     return crew
 
 
-def _plan(crew: Crew, kit: Kit, note: DeedsNote, candidates: CandidatesNote, budget: Budget, batches: int) -> None:
+def _plan(
+    crew: Crew,
+    model: LanguageModel,
+    settings: Settings,
+    note: DeedsNote,
+    candidates: CandidatesNote,
+    budget: Budget,
+    batches: int,
+) -> None:
     """All agents where the budget holds them with the candidates' texts shortened, else the ranker, else numbers."""
-    calls = batches * ("nli" not in crew.without) + len({"understanding", "summary", "ranker"} - set(crew.without))
-    extra = TASK_TOKENS + NOTE_TOKENS
-    room = min(kit.settings.model_context - kit.settings.max_tokens, budget.tokens // max(calls, 1)) - extra
-    model, system = kit.agents_model or kit.model, render("recommend/system")
-    assert model is not None
+    calls = sum(batches if agent == "nli" else 1 for agent in AGENTS if agent not in crew.without)
+    extra, system = TASK_TOKENS + NOTE_TOKENS, render("recommend/system")
+    room = min(settings.model_context - settings.max_tokens, budget.tokens // max(calls, 1)) - extra
     crew.desk = Desk(model, system, _shared(note, candidates, room - tokens(system)))
     each = tokens(system + crew.desk.shared) + TASK_TOKENS
     needed = calls * (each + NOTE_TOKENS)

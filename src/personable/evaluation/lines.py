@@ -50,18 +50,23 @@ def read_lines(path: Path, model: type[M]) -> Iterator[tuple[int, M]]:
 
 
 def whole_lines(path: Path) -> list[dict[str, Any]]:
-    """The objects that a run wrote into `path` so far, none without it. A line that a killed run left unfinished is cut
-    off the file, so that what is appended next stands on a line of its own."""
-    if not path.is_file():
-        return []
-    text = path.read_text(encoding="utf-8")
-    kept = text[: text.rfind("\n") + 1]
-    if kept != text:
-        path.write_text(kept, encoding="utf-8")
+    """The objects that a run wrote into `path` so far, none without it, after `heal`."""
+    heal(path)
     try:
-        return [json.loads(line) for line in kept.splitlines() if line.strip()]
+        return [json.loads(line) for _, line in text_lines(path)] if path.is_file() else []
     except json.JSONDecodeError as error:
         raise DataError(f"{path} is damaged: {error}; remove the broken line to go on") from error
+
+
+def heal(path: Path) -> None:
+    """Cut off a line that a killed run left unfinished, so that what is appended next stands on a line of its own."""
+    if not path.is_file():
+        return
+    content = path.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    if whole < len(content):
+        with path.open("r+b") as file:
+            file.truncate(whole)
 
 
 def refuse_duplicate(seen: dict[str, int], key: str, path: Path, number: int) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 
 from personable.errors import ConfigurationError, DataError, NotFoundError
+from personable.evaluation.lines import heal
 from personable.evaluation.outcome import Record
 from personable.types import Value
 
@@ -63,7 +64,7 @@ class RunFile:
         else:
             folder.mkdir(parents=True, exist_ok=True)
             _replace(folder / "run.json", identity.model_dump_json(indent=2) + "\n")
-        _heal(folder / "results.jsonl")
+        heal(folder / "results.jsonl")
         return cls(folder, identity, read_records(folder))
 
     @classmethod
@@ -151,16 +152,6 @@ def _flat(identity: Identity) -> Mapping[str, JsonValue]:
     fields = identity.model_dump(mode="json")
     settings = fields.pop("settings")
     return fields | {f"settings.{name}": value for name, value in settings.items()}
-
-
-def _heal(path: Path) -> None:
-    if not path.is_file():
-        return
-    content = path.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        with path.open("r+b") as file:
-            file.truncate(whole)
 
 
 def _line(record: Record) -> str:

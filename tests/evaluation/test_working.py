@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
@@ -27,18 +28,32 @@ async def test_each_is_done_once_and_no_more_than_the_workers_at_a_time(workers:
     assert most == min(workers, 10)
 
 
-async def test_an_error_stops_the_others_and_is_raised() -> None:
+async def test_after_an_error_nothing_is_begun_and_what_is_under_way_ends_first() -> None:
+    begun, ended = list[int](), list[int]()
+
+    async def do(item: int) -> None:
+        begun.append(item)
+        if item == 1:
+            raise ValueError("one is wrong")
+        await asyncio.to_thread(time.sleep, 0.2)  # as a search does: no cancelling reaches it
+        ended.append(item)
+
+    with pytest.raises(ValueError, match="one is wrong"):
+        await for_each(range(10), do, 2)
+    assert begun == [0, 1]
+    assert ended == [0]
+
+
+async def test_who_is_stopped_from_outside_stops_the_workers() -> None:
     stopped: list[int] = []
 
     async def do(item: int) -> None:
-        if item == 1:
-            raise ValueError("one is wrong")
         try:
             await asyncio.sleep(30)
         except asyncio.CancelledError:
             stopped.append(item)
             raise
 
-    with pytest.raises(ValueError, match="one is wrong"):
-        await for_each(range(10), do, 2)
-    assert stopped == [0]
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(for_each(range(10), do, 2), 0.05)
+    assert stopped == [0, 1]

@@ -1,29 +1,36 @@
-"""Several questions at once: as many workers as the model has places."""
+"""Several questions at once: as many workers as the model takes calls."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
 async def for_each(items: Iterable[T], do: Callable[[T], Awaitable[None]], workers: int) -> None:
-    """Await `do` for every item, at most `workers` (at least 1) at a time, in their order as far as that goes.
+    """Await `do` for every item, at most `workers` (at least 1) at a time, begun in their order.
 
-    The first error stops the others and is raised, once they have stopped.
+    After an error nothing more is begun; what is under way comes to its end before the error is raised, since a thread
+    that still searches cannot be stopped, and what it searches is closed next.
     """
-    queue = iter(items)
-    tasks = [asyncio.create_task(_work(queue, do)) for _ in range(workers)]
+    waiting = deque(items)
+    tasks = [asyncio.create_task(_work(waiting, do)) for _ in range(workers)]
     try:
-        await asyncio.gather(*tasks)
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        if any(task.done() and task.exception() for task in tasks):
+            waiting.clear()
+        await asyncio.wait(tasks)
+        for task in tasks:
+            task.result()
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _work(queue: Iterator[T], do: Callable[[T], Awaitable[None]]) -> None:
-    for item in queue:
-        await do(item)
+async def _work(waiting: deque[T], do: Callable[[T], Awaitable[None]]) -> None:
+    while waiting:
+        await do(waiting.popleft())

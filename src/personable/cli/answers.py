@@ -17,6 +17,7 @@ from personable.cli.options import (
     print_json,
     run,
     settings,
+    typed,
 )
 
 if TYPE_CHECKING:
@@ -72,8 +73,7 @@ def question_of(text: str, person: str | None, session: str | None, dial: str) -
         raise UsageError('the question is empty: personable ask "QUESTION"')
     if dial not in ("off", "auto", "on"):
         raise UsageError(f"--dial {dial}: it is off, auto or on")
-    text = text.strip().encode("utf-8", "replace").decode("utf-8")  # a shell may pass half a character on
-    return Question.model_validate({"text": text, "person": person, "session": session, "dial": dial})
+    return Question.model_validate({"text": typed(text), "person": person, "session": session, "dial": dial})
 
 
 async def _ask(

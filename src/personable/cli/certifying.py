@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from personable.cli.answers import Person
-from personable.cli.options import Collection, Embedder, Home, Json, Model, ModelUrl, print_json, run, settings
+from personable.cli.options import Collection, Embedder, Home, Json, Model, ModelUrl, print_json, run, settings, typed
 
 if TYPE_CHECKING:
     from personable.board import Board
@@ -45,7 +45,7 @@ def certify(
     named = next((one for one in METHODS if one == method), None)
     if named is None:
         raise UsageError(f"--method {method}: it is {', '.join(METHODS)}")
-    text = (sys.stdin.read() if question == "-" else question).strip().encode("utf-8", "replace").decode("utf-8")
+    text = typed(sys.stdin.read() if question == "-" else question)
     if not text:
         raise UsageError('the question is empty: personable certify "QUESTION"')
     conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)

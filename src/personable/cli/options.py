@@ -40,6 +40,11 @@ def settings(**arguments: Any) -> Settings:
     return conf
 
 
+def typed(text: str) -> str:
+    """A question as it was typed, trimmed; half a character, which a shell may pass on, becomes a question mark."""
+    return text.strip().encode("utf-8", "replace").decode("utf-8")
+
+
 def need_server(what: str) -> None:
     """Raises MissingExtraError where the libraries of the server are not there for `what`."""
     from importlib.util import find_spec

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from personable.cli.answers import Person
-from personable.cli.options import Embedder, Home, Json, Model, ModelUrl, print_json, run, settings
+from personable.cli.options import Embedder, Home, Json, Model, ModelUrl, print_json, run, settings, typed
 
 if TYPE_CHECKING:
     from personable.people.events import EventKind
@@ -53,10 +53,9 @@ def recommend(
     from personable.types import Wish
 
     conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
-    query = query.strip().encode("utf-8", "replace").decode("utf-8")  # a shell may pass half a character on
     if session is not None:
         checked_id(session, "session")
-    wish = Wish(person=person, session=session, query=query, k=k, again=again)
+    wish = Wish(person=person, session=session, query=typed(query), k=k, again=again)
     wanted = Wanted(category=category, dearest=max_price, in_stock=not out_of_stock)
     run(_recommend(conf, catalogue, wish, wanted, trace=trace, json=json))
 

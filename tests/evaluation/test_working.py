@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from typing import Any
 
 import pytest
 
-from personable.evaluation.working import for_each
+from personable.evaluation.working import OneAtATime, for_each
+from personable.llm import Prompt, Reply, ScriptedModel
 
 
 @pytest.mark.parametrize("workers", [1, 3, 20])
@@ -57,3 +59,22 @@ async def test_who_is_stopped_from_outside_stops_the_workers() -> None:
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(for_each(range(10), do, 2), 0.05)
     assert stopped == [0, 1]
+
+
+async def test_of_one_question_one_call_is_under_way_at_a_time() -> None:
+    now, most = 0, 0
+
+    class Slow(ScriptedModel):
+        async def write(self, *asked: Any, **how: Any) -> Reply[Any]:
+            nonlocal now, most
+            now += 1
+            most = max(most, now)
+            await asyncio.sleep(0.01)
+            now -= 1
+            return await super().write(*asked, **how)
+
+    model = OneAtATime(Slow({"a": "first", "b": "second"}))
+    prompts = [Prompt(system="You are one of two.", task="Say which you are.", agent=name) for name in "abab"]
+    replies = await asyncio.gather(*(model.write(prompt) for prompt in prompts))
+    assert [reply.text for reply in replies] == ["first", "second"] * 2
+    assert (most, model.concurrency, model.name) == (1, 1, "scripted")

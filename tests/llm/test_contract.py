@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from personable.errors import ModelOutputError
+from personable.evaluation.working import OneAtATime
 from personable.llm import FallbackModel, LanguageModel, RecordedModel, RecordingModel, ScriptedModel, make_model
 from tests.contracts.model import PROMPT, ModelContract, Need, failing
 from tests.llm.fake_server import fake_server, says
@@ -36,6 +37,12 @@ class TestFallback(ModelContract):
     @asynccontextmanager
     async def model(self, texts: Sequence[str]) -> AsyncIterator[LanguageModel]:
         yield FallbackModel(ScriptedModel(failing()), scripted(texts))
+
+
+class TestOneAtATime(ModelContract):
+    @asynccontextmanager
+    async def model(self, texts: Sequence[str]) -> AsyncIterator[LanguageModel]:
+        yield OneAtATime(scripted(texts))
 
 
 class TestRecording(ModelContract):

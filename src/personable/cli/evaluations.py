@@ -66,7 +66,7 @@ def evaluate(
     if dataset in EVALUATIONS:
         run(EVALUATIONS[dataset](conf, how))
     elif dataset == "recsys" and model is not None:
-        run(_ablations(conf, data, out, limit or 30))
+        run(_ablations(conf, how))
     else:
         {"openqa-logs": _logs, "recsys": _recsys, "certified": _certified}.get(dataset, _questions)(conf, how)
 
@@ -137,14 +137,14 @@ def _certified(conf: Settings, how: How) -> None:
     run(evaluate_certified(conf, how.data, how.out, how.limit, bodies=how.bodies, json=how.json))
 
 
-async def _ablations(conf: Settings, data: Path, out: Path, people: int) -> None:
+async def _ablations(conf: Settings, how: How) -> None:
     from rich.console import Console
 
+    from personable.evaluation.recording import open_recording
     from personable.evaluation.recsys_run import run_ablations
-    from personable.kit import open_kit
 
-    async with await open_kit(conf, people=False) as kit:
-        print(await run_ablations(data, out, kit, people, 20, Console(stderr=True).print))
+    async with await open_recording(conf, how.record, how.replay) as kit:
+        print(await run_ablations(how.data, how.out, kit, how.limit or 30, 20, Console(stderr=True).print))
 
 
 async def _evaluate(conf: Settings, questions: Questions, how: How, *, quiet: bool) -> dict[str, Summary]:

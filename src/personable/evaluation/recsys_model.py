@@ -18,7 +18,7 @@ from personable.errors import UsageError
 from personable.evaluation.lines import whole_lines
 from personable.evaluation.recsys import DEPTH, Instance, RecSys
 from personable.evaluation.statistics import bootstrap, paired_bootstrap
-from personable.evaluation.working import for_each
+from personable.evaluation.working import OneAtATime, for_each
 from personable.kit import Kit
 from personable.notes import Candidate, CandidatesNote, Deed, DeedsNote, RankingNote
 from personable.pipelines.budget import Budget
@@ -28,9 +28,9 @@ from personable.pipelines.recommend import rank
 from personable.pipelines.shop import Shop
 
 VARIANTS: dict[str, frozenset[str]] = {
-    "full": frozenset(),
-    "without nli": frozenset({"nli"}),
     "without nli and summary": frozenset({"nli", "summary", "understanding"}),
+    "without nli": frozenset({"nli"}),
+    "full": frozenset(),
     "vanilla": frozenset({"nli", "summary", "understanding"}),
     "numbers": frozenset(),
 }
@@ -40,9 +40,11 @@ SEED = 20250621
 
 
 class Placed(NamedTuple):
-    """Where the target stands, the calls that this took, and what was done without the model, in words."""
+    """Where the target stands, how many candidates left the place that retrieval gave them, the calls that this took,
+    and what was done without the model, in words."""
 
     place: int
+    moved: int
     calls: int
     degraded: list[str]
 
@@ -76,16 +78,18 @@ async def run_variants(
     """
     out.mkdir(parents=True, exist_ok=True)
     path = out / f"{data.name}-model.jsonl"
-    model = kit.model.name if kit.model else "numbers"
+    asked = kit.agents_model or kit.model
+    model = asked.name if asked else "numbers"
     done = _read(path, model)
     ended = 0
 
     async def ask(one: Instance) -> None:
         nonlocal ended
+        own = replace(kit, agents_model=OneAtATime(asked)) if asked else kit
         for name, without in VARIANTS.items():
             key = (one.user, name, len(one.candidates))
             if key not in done:
-                placed = await _place(kit, shop, one, name, without)
+                placed = await _place(own, shop, one, name, without)
                 line = {"user": one.user, "variant": name, "candidates": len(one.candidates), "model": model}
                 with path.open("a", encoding="utf-8") as file:
                     file.write(json.dumps({**line, **placed._asdict()}) + "\n")
@@ -93,7 +97,7 @@ async def run_variants(
         ended += 1
         tell(f"{data.name}: {ended} of {len(instances)} people")
 
-    await for_each(instances, ask, kit.model.concurrency if kit.model else 1)
+    await for_each(instances, ask, asked.concurrency if asked else 1)
     return {name: [done[one.user, name, len(one.candidates)] for one in instances] for name in VARIANTS}
 
 
@@ -124,12 +128,13 @@ async def _place(kit: Kit, shop: Shop, one: Instance, name: str, without: frozen
     known = Known(note, board.post("person", note).id)
     board.post("retriever", candidates)
     crew = await rank(kit, known, candidates, board, Budget.of(kit.settings), without, strict=True)
-    if kit.model is not None and crew.plan != "separate":
+    if kit.agents_model is not None and crew.plan != "separate":
         raise UsageError(f"the budget allows not all agents for {one.user}: raise PERSONABLE_BUDGET_TOKENS and _CALLS")
     ranking = board.latest(RankingNote)
     assert ranking is not None
     order = [candidates.found[number - 1].item for number in ranking.order]
-    return Placed(order.index(shop.items[one.target].id) + 1, board.calls, list(crew.degraded))
+    moved = sum(number != place for place, number in enumerate(ranking.order, 1))
+    return Placed(order.index(shop.items[one.target].id) + 1, moved, board.calls, list(crew.degraded))
 
 
 def _deeds(shop: Shop, rows: Sequence[int]) -> list[Deed]:

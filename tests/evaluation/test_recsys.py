@@ -34,7 +34,7 @@ def gift_shop(folder: Path, people: int = 40) -> Path:
     """Who buys a colour's first and second things buys its third; times are known."""
     colours = ("red", "blue", "green", "black", "white")
     titles = [f"{colour} {thing}" for colour in colours for thing in ("cup", "plate", "bowl", "jug", "spoon", "fork")]
-    write(folder, "items", [{"item": row, "title": title} for row, title in enumerate(titles)])
+    write(folder, "items", [{"item": row, "code": f"10{row}C", "title": title} for row, title in enumerate(titles)])
     users, instances = [], []
     for person in range(people):
         first, second = person % 5 * 6, (person + 1) % 5 * 6

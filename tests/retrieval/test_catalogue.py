@@ -156,6 +156,8 @@ def test_where_another_field_is_the_id_item_is_the_name(tmp_path: Path) -> None:
     assert read_items([path]).items == {"1": Item(id="1", title="Cup", price=2.0)}
     assert read_item({"item_id": 5, "item": "Mug"}) == Item(id="5", title="Mug")
     assert read_item({"item": 5, "title": "Jug"}) == Item(id="5", title="Jug")
+    coded = read_item({"item": 0, "code": "10123C", "title": "Jug"})  # a number is no name
+    assert coded == Item(id="0", title="Jug")
 
 
 @pytest.mark.parametrize("key", ["text", "reviewText", "body"])

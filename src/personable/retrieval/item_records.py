@@ -12,7 +12,7 @@ from personable.retrieval.markup import html_text
 from personable.retrieval.prices import price
 from personable.types import Item, Scalar
 
-ID = "id _id item_id parent_asin asin product_id sku code item".split()
+ID = "id _id item_id parent_asin asin product_id sku code".split()
 TITLE = "title name product_name product".split()
 DESCRIPTION = "description descriptions text details_text features feature about abstract".split()
 CATEGORY = "category categories main_category main_cat genre type".split()
@@ -46,13 +46,13 @@ class Review(NamedTuple):
 def read_item(record: Mapping[str, Any]) -> Item | Review | str:
     """The item or the review that a record holds, or what is wrong with it."""
     fields = _folded(record)
-    id = _one_line(_first(fields, ID), VALUE_LENGTH)
+    ids, names = _names_of(fields)
+    id = _one_line(_first(fields, ids), VALUE_LENGTH)
     if not id:
         return f"no id; its fields are: {', '.join(record)}"
     if "reviewerid" in fields or "user_id" in fields:
         return Review(id, _text(_first(fields, REVIEW)))
     description = "\n".join(_text(fields[name]) for name in DESCRIPTION if name in fields).strip()[:TEXT_LENGTH]
-    names = TITLE if _first(fields, ID[:-1]) is None else [*TITLE, "item"]  # the name, where another field is the id
     title = _one_line(_first(fields, names), TITLE_LENGTH) or _one_line(description, 80)
     if not title:
         return f"item {id!r} has neither title nor description: nothing could be said about it"
@@ -69,6 +69,14 @@ def read_item(record: Mapping[str, Any]) -> Item | Review | str:
         attributes=_attributes(record, fields.get("attributes", fields.get("details"))),
         reviews=tuple(one for one in reviews if one)[:KEPT_REVIEWS],
     )
+
+
+def _names_of(fields: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """The fields that may hold the id, and those that may hold the title. `item` is the id where it is a number or no
+    other field is the id, else a title."""
+    if _first(fields, ID) is None or str(fields.get("item", "")).strip().isdigit():
+        return ["item", *ID], TITLE
+    return ID, [*TITLE, "item"]
 
 
 def unread_price(record: Mapping[str, Any]) -> str:
@@ -138,7 +146,7 @@ def _review(value: Any) -> str:
 
 
 def _attributes(record: Mapping[str, Any], details: Any) -> dict[str, Scalar]:
-    known = {*ID, *TITLE, *DESCRIPTION, *CATEGORY, *BRAND, *PRICE, *STOCK, *REVIEWS, "attributes", "details"}
+    known = {"item", *ID, *TITLE, *DESCRIPTION, *CATEGORY, *BRAND, *PRICE, *STOCK, *REVIEWS, "attributes", "details"}
     given = {name: value for name, value in record.items() if name.strip().lower() not in known}
     if isinstance(details, dict):
         given |= details

@@ -30,7 +30,16 @@ from personable.pipelines.candidates import is_cold, retrieve
 from personable.pipelines.crew import Crew
 from personable.pipelines.deeds import Known, know
 from personable.pipelines.reasons import explain
-from personable.pipelines.recommend_agents import BATCH, RANKER, SUMMARY, UNDERSTANDING, complete, deed_line, nli
+from personable.pipelines.recommend_agents import (
+    BATCH,
+    NOTES_TOKENS,
+    RANKER,
+    SUMMARY,
+    UNDERSTANDING,
+    complete,
+    deed_line,
+    nli,
+)
 from personable.pipelines.shop import Shop
 from personable.prompts import fit, render
 from personable.retrieval.catalogue import Wanted
@@ -165,7 +174,7 @@ def _plan(
 ) -> None:
     """All agents where the budget holds them with the candidates' texts shortened, else the ranker, else numbers."""
     calls = sum(batches if agent == "nli" else 1 for agent in AGENTS if agent not in crew.without)
-    extra, system = TASK_TOKENS + NOTE_TOKENS, render("recommend/system")
+    extra, system = TASK_TOKENS + NOTES_TOKENS, render("recommend/system")
     room = min(settings.model_context - settings.max_tokens, budget.tokens // max(calls, 1)) - extra
     crew.desk = Desk(model, system, _shared(note, candidates, room - tokens(system)))
     each = tokens(system + crew.desk.shared) + TASK_TOKENS

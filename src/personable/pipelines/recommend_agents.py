@@ -21,9 +21,12 @@ from personable.notes import (
     TasteNote,
 )
 from personable.pipelines.answer_agents import permutation
+from personable.prompts import fit
 
 ACCEPTED_FROM = 0.5
 """θ of ARAG: a candidate that the NLI agent scores at least so high is accepted for the summary."""
+NOTES_TOKENS = 300
+"""Tokens that the summary reads of what the other agents found out."""
 BATCH = 10
 """Candidates that one NLI call judges."""
 _SEEN = (DeedsNote, CandidatesNote)
@@ -98,11 +101,6 @@ def accepted(reading: Reading) -> list[Judgement]:
     return sorted((one for one in kept if one.score >= ACCEPTED_FROM), key=lambda one: -one.score)
 
 
-def _titles(reading: Reading, some: list[Judgement]) -> list[str]:
-    found = reading[CandidatesNote].found
-    return [f"{one.number}. {found[one.number - 1].title} ({one.score:.2f}) {one.reason}".strip() for one in some]
-
-
 async def _summary(reading: Reading) -> SummaryNote:
     some, taste = accepted(reading), reading.get(TasteNote)
     titles = [reading[CandidatesNote].found[one.number - 1].title for one in some[:5]]
@@ -119,7 +117,8 @@ def _known_summary(note: SummaryNote, reading: Reading) -> SummaryNote:
 def _summary_notes(reading: Reading) -> dict[str, Any]:
     taste = reading.get(TasteNote)
     lines = [f"In the long run: {taste.long_term}", f"Right now: {taste.goal}"] if taste else []
-    return {"notes": "\n".join([*lines, *_titles(reading, accepted(reading)[:20])])}
+    some = [f"Item {one.number} ({one.score:.2f}): {one.reason}" for one in accepted(reading)[:20]]
+    return {"notes": "\n".join(fit([*lines, *some], NOTES_TOKENS))}
 
 
 async def _ranking(reading: Reading) -> RankingNote:

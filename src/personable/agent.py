@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from personable import tracing
 from personable.board import Board, Cost, Post
 from personable.errors import ModelOutputError
-from personable.llm.base import LanguageModel, Prompt, Reply
+from personable.llm.base import LanguageModel, Prompt, Reply, charged
 from personable.notes import Note
 from personable.prompts import prompt_hash, render
 
@@ -89,7 +89,7 @@ class Agent(Generic[N]):
         try:
             note = self.tidy(reply.value, reading)
         except ModelOutputError as error:
-            error.calls = reply.calls
+            charged(error, reply)
             raise
         return board.post(self.name, note, score=self.score(note), cost=cost_of(reply, prompt, desk.model))
 

@@ -15,6 +15,13 @@
 Each message says what went wrong, with what, and what to do. `exit_status` is what the command line returns.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from personable.types import Tokens
+
 
 class PersonableError(Exception):
     """Base of all errors raised on purpose; `str(error)` is a sentence fit to show to a person."""
@@ -54,10 +61,13 @@ class NotFoundError(DataError):
 
 
 class ModelError(PersonableError):
-    """`calls` counts the requests made before it failed."""
+    """What it took before it failed: `calls` counts the requests, `tokens` what was read and written (None: not known
+    of any), `cost` is in US dollars (None: no price is known)."""
 
     exit_status = 5
     calls = 0
+    tokens: Tokens | None = None
+    cost: float | None = 0.0
 
 
 class ModelTimeoutError(ModelError):

@@ -67,6 +67,8 @@ class ModelContract:
             with pytest.raises(ModelOutputError, match="I would rather not") as raised:
                 await model.write(PROMPT, Need)
         assert raised.value.calls == 2
+        assert raised.value.tokens
+        assert raised.value.tokens.completion > 0, "what was written in vain was paid for, too"
 
     async def test_an_empty_answer_is_an_output_error(self) -> None:
         async with self.model([""]) as model:

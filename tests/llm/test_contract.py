@@ -9,6 +9,7 @@ import pytest
 from personable.errors import ModelOutputError
 from personable.evaluation.working import OneAtATime
 from personable.llm import FallbackModel, LanguageModel, RecordedModel, RecordingModel, ScriptedModel, make_model
+from personable.llm.counted import Counted
 from tests.contracts.model import PROMPT, ModelContract, Need, failing
 from tests.llm.fake_server import fake_server, says
 
@@ -43,6 +44,12 @@ class TestOneAtATime(ModelContract):
     @asynccontextmanager
     async def model(self, texts: Sequence[str]) -> AsyncIterator[LanguageModel]:
         yield OneAtATime(scripted(texts))
+
+
+class TestCounted(ModelContract):
+    @asynccontextmanager
+    async def model(self, texts: Sequence[str]) -> AsyncIterator[LanguageModel]:
+        yield Counted(scripted(texts))
 
 
 class TestRecording(ModelContract):

@@ -24,7 +24,9 @@ async def test_the_second_answers_when_the_first_fails_and_the_reply_says_so():
 
 async def test_requests_of_the_first_are_counted():
     reply = await FallbackModel(ScriptedModel("no"), ScriptedModel(Need(need="tea"))).write(PROMPT, Need)
+    alone = await ScriptedModel(Need(need="tea")).write(PROMPT, Need)
     assert reply.calls == 3
+    assert reply.tokens.completion > alone.tokens.completion
 
 
 async def test_when_both_fail_both_are_named():

@@ -27,6 +27,9 @@ from personable.pipelines.conversation import Utterance
 from personable.pipelines.converse import converse
 from personable.pipelines.replying import NOT_FOUND
 from personable.pipelines.rewriting import TURNS
+from personable.pipelines.statement_listwise import Listwise
+from personable.pipelines.statement_rankers import RANKERS
+from personable.pipelines.statement_voters import Words
 from personable.pipelines.why import in_sentences, why
 from personable.text import words
 from personable.types import Hit, PastTurn, Question
@@ -425,3 +428,18 @@ async def test_why_tells_what_moved_a_response(make_kit: MakeKit, people: People
     assert told[0].startswith("ana counted with strength")
     assert len(told) > 1
     assert not any("interests" in line for line in told)
+
+
+@pytest.mark.parametrize("answer", [{"order": [2, 1]}, "no idea"])
+async def test_what_a_ranker_of_statements_asks_counts(
+    make_kit: MakeKit, people: People, monkeypatch: pytest.MonkeyPatch, answer: object
+) -> None:
+    monkeypatch.setitem(RANKERS, "listwise", lambda kit: Listwise("listwise", kit.model, Words()))
+    await people.set_dial("ana", "on")
+    model, board = scripted(statements=answer), Board()
+    kit = make_kit(model, people, statement_ranker="listwise")
+    result = await converse(kit, Question(text="Is gout painful?", person="ana"), board=board)
+    asked = [post for post in board.all() if isinstance(post.content, DecisionNote) and post.cost.calls]
+    assert [post.content.about for post in asked] == ["statement ranking"]  # type: ignore[union-attr]
+    assert asked[0].cost.tokens.completion > 0
+    assert result.calls == len(model.prompts)

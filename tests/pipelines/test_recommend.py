@@ -329,6 +329,8 @@ async def test_no_item_is_invented_lost_or_doubled(kit: Kit, order: list[int]) -
     assert sorted(ranking.order) == list(range(1, len(THINGS)))
     useless = not any(1 <= number < len(THINGS) for number in order)
     assert bool(found.degraded) == useless, "an order without any candidate is none of the model's"
+    lost = [post.cost.tokens.completion for post in board.all() if post.role == "budget" and post.cost.calls]
+    assert [tokens > 0 for tokens in lost] == [True] * useless, "what was of no use was paid for"
     assert found.calls == 4
 
 

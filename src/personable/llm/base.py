@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from personable.errors import ModelError
 from personable.types import Tokens, Value
 
 T = TypeVar("T", bound=BaseModel)
+E = TypeVar("E", bound=ModelError)
 
 
 class Prompt(Value):
@@ -46,6 +48,41 @@ class Reply(BaseModel, Generic[T]):
     cost: float | None = None
     repaired: bool = Field(default=False, description="the output had to be mended or asked for again")
     cut: Literal["", "length", "repetition"] = ""
+
+
+class Spent(Protocol):
+    """What calls took; `Reply` says how to read it. Replies and errors of models are that."""
+
+    @property
+    def calls(self) -> int: ...
+
+    @property
+    def tokens(self) -> Tokens | None: ...
+
+    @property
+    def cost(self) -> float | None: ...
+
+
+def charged(error: E, *spent: Spent) -> E:
+    """`error`, at the cost of what was `spent` before it, too."""
+    for name, value in total(error, *spent).items():
+        setattr(error, name, value)
+    return error
+
+
+def also(reply: Reply[T], *spent: Spent) -> Reply[T]:
+    """`reply`, at the cost of what was `spent` before it, too."""
+    return reply.model_copy(update=total(reply, *spent))
+
+
+def total(*spent: Spent) -> dict[str, Any]:
+    """The sums, by name. The cost is unknown (None) where one of them is."""
+    costs = [one.cost for one in spent if one.cost is not None]
+    return {
+        "calls": sum(one.calls for one in spent),
+        "tokens": sum((one.tokens for one in spent if one.tokens), Tokens()),
+        "cost": sum(costs) if len(costs) == len(spent) else None,
+    }
 
 
 class LanguageModel(Protocol):

@@ -9,7 +9,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from personable.errors import ModelError
-from personable.llm.base import LanguageModel, Prompt, Reply
+from personable.llm.base import LanguageModel, Prompt, Reply, also, charged
 from personable.llm.settling import Raw
 
 T = TypeVar("T", bound=BaseModel)
@@ -38,7 +38,7 @@ class FallbackModel:
             reply = await self.second.write(prompt, output, max_tokens)
         except ModelError as error:
             raise _both(error, failed) from failed
-        return reply.model_copy(update={"calls": reply.calls + failed.calls})
+        return also(reply, failed)
 
     async def stream(self, prompt: Prompt, max_tokens: int | None = None) -> AsyncGenerator[str | Raw]:
         """See LanguageModel."""
@@ -57,11 +57,7 @@ class FallbackModel:
         try:
             async with aclosing(self.second.stream(prompt, max_tokens)) as pieces:
                 async for piece in pieces:
-                    yield (
-                        piece
-                        if isinstance(piece, str)
-                        else piece.model_copy(update={"calls": piece.calls + failed.calls})
-                    )
+                    yield piece if isinstance(piece, str) else also(piece, failed)
         except ModelError as error:
             raise _both(error, failed) from failed
 
@@ -74,6 +70,4 @@ class FallbackModel:
 
 
 def _both(second: ModelError, first: ModelError) -> ModelError:
-    error = type(second)(f"{second}; before that, {first}")
-    error.calls = second.calls + first.calls
-    return error
+    return charged(type(second)(f"{second}; before that, {first}"), first, second)

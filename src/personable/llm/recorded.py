@@ -13,6 +13,7 @@ from personable.errors import ModelError, ModelOutputError
 from personable.llm.base import LanguageModel, Prompt, Reply
 from personable.llm.settling import Raw
 from personable.llm.tape import Parameters, Record, Request, Tape, request
+from personable.types import Tokens
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -99,14 +100,21 @@ def _success(wanted: Request, reply: Reply[T], pieces: list[str] | None) -> Reco
 
 
 def _failure(wanted: Request, error: ModelOutputError) -> Record:
-    return Record(key=wanted.key(), request=wanted, error=str(error), calls=error.calls)
+    return Record(
+        key=wanted.key(),
+        request=wanted,
+        error=str(error),
+        calls=error.calls,
+        tokens=error.tokens or Tokens(),
+        cost=error.cost,
+    )
 
 
 def _reply(record: Record) -> Raw:
     if record.reply is not None:
         return record.reply
     error = ModelOutputError(record.error or "recorded without an answer")
-    error.calls = record.calls
+    error.calls, error.tokens, error.cost = record.calls, record.tokens, record.cost
     raise error
 
 

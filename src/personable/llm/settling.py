@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 from pydantic import BaseModel
 
 from personable.errors import ModelError, ModelOutputError
-from personable.llm.base import Prompt, Reply
+from personable.llm.base import Prompt, Reply, also, charged
 from personable.llm.repair import clean, read
 from personable.llm.repetition import repetition
 
@@ -36,16 +36,9 @@ async def settle(ask: Ask, prompt: Prompt, output: type[T] | None) -> Reply[T]:
     try:
         second = trimmed(await ask(again(prompt, first.text, wrong)))
     except ModelError as error:
-        error.calls += first.calls
+        charged(error, first)
         raise
-    both = second.model_copy(
-        update={
-            "tokens": first.tokens + second.tokens,
-            "calls": first.calls + second.calls,
-            "seconds": first.seconds + second.seconds,
-            "cost": None if first.cost is None or second.cost is None else first.cost + second.cost,
-        }
-    )
+    both = also(second, first).model_copy(update={"seconds": first.seconds + second.seconds})
     try:
         value, _ = read(second.text, output)
     except ModelOutputError as error:
@@ -88,6 +81,4 @@ def _typed(reply: Raw, value: T, repaired: bool) -> Reply[T]:
 def _failed(reply: Raw, why: str) -> ModelOutputError:
     text = reply.text.strip()
     shown = f" It wrote: {text[:200]!r}{'…' if len(text) > 200 else ''}" if text else ""
-    error = ModelOutputError(f"model {reply.model!r} gave no usable answer: {why}.{shown}")
-    error.calls = reply.calls
-    return error
+    return charged(ModelOutputError(f"model {reply.model!r} gave no usable answer: {why}.{shown}"), reply)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, ValidationError
 from personable.errors import DataError, ModelError
 from personable.llm.base import Prompt
 from personable.llm.settling import Raw
-from personable.types import Scalar, Value
+from personable.types import Scalar, Tokens, Value
 
 Parameters = Mapping[str, Scalar]
 
@@ -38,7 +38,8 @@ class Request(Value):
 
 
 class Record(Value):
-    """A request and what came of it: a reply with its value as JSON and its pieces if streamed, or an output error."""
+    """A request and what came of it: a reply with its value as JSON and its pieces if streamed, or an output error and
+    what it cost."""
 
     key: str
     request: Request
@@ -47,6 +48,8 @@ class Record(Value):
     pieces: list[str] | None = None
     error: str | None = None
     calls: int = 1
+    tokens: Tokens = Tokens()
+    cost: float | None = 0.0
 
 
 def request(

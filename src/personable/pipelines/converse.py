@@ -14,10 +14,11 @@ from time import monotonic
 
 from personable import tracing
 from personable.agent import Desk
-from personable.board import Board
+from personable.board import Board, Cost
 from personable.errors import ModelError, UsageError
 from personable.guard import Guard
 from personable.kit import Kit
+from personable.llm.counted import Counted
 from personable.notes import (
     AnswerNote,
     FeedbackNote,
@@ -93,7 +94,6 @@ async def converse(
         history = await earlier(kit, question, turns)
         board.post("person", history)
         crew = converse_crew(kit, board, budget, question.text, history, without, strict)
-        ranker = ranker or open_statement_ranker(kit.settings.statement_ranker, kit)
         result = await _converse(kit, question, ranker, passage_ranker or FusedRanker(kit.reranker), crew, budget)
         if keep:
             await remember(kit, question, board, result)
@@ -105,16 +105,17 @@ async def converse(
 async def _converse(
     kit: Kit,
     question: Question,
-    ranker: StatementRanker,
+    ranker: StatementRanker | None,
     passage_ranker: PassageRanker,
     crew: Crew,
     budget: Budget,
 ) -> Answer:
-    board = crew.board
+    board, counted = crew.board, Counted(kit.model) if kit.model else None
+    ranker = ranker or open_statement_ranker(kit.settings.statement_ranker, replace(kit, model=counted))
     history = board.latest(HistoryNote) or HistoryNote()
     meant = await _rewritten(kit, question, crew, history, budget)
     said = Utterance(text=question.text, turns=history.turns, rewrite=meant.text)
-    person = await _known(kit, meant, said, ranker, crew, budget)
+    person = await _known(kit, meant, said, ranker, counted, crew, budget)
     noted = gate(meant.text, person)
     board.post("gate", noted, score=noted.strength)
 
@@ -149,15 +150,37 @@ async def _rewritten(kit: Kit, question: Question, crew: Crew, history: HistoryN
 
 
 async def _known(
-    kit: Kit, meant: Question, said: Utterance, ranker: StatementRanker, crew: Crew, budget: Budget
+    kit: Kit,
+    meant: Question,
+    said: Utterance,
+    ranker: StatementRanker,
+    counted: Counted | None,
+    crew: Crew,
+    budget: Budget,
 ) -> PortraitNote:
-    """The person as the ranker sees them, or, where its model fails or takes too long, as the kit's embedder does."""
+    """The person as the ranker sees them, or, where its model fails or takes too long, as the kit's embedder does. What
+    the model was asked for that, as `counted`, is posted."""
     try:
         async with asyncio.timeout_at(budget.deadline(RANKING_SHARE)):
-            return await see_person(kit, meant, crew.board, ranked_by(ranker, said), ranker_remote=kit.remote)
+            seen = await see_person(kit, meant, crew.board, ranked_by(ranker, said), ranker_remote=kit.remote)
     except (ModelError, TimeoutError) as error:
-        crew.fail("statement ranking", error)
-    return await see_person(kit, meant, crew.board)
+        crew.fail("statement ranking", error, _spent(counted))
+        return await see_person(kit, meant, crew.board)
+    if counted is not None and counted.calls:
+        crew.decide("statement ranking", "model", f"the ranker is {ranker.name}", _spent(counted))
+    return seen
+
+
+def _spent(counted: Counted | None) -> Cost | None:
+    if counted is None:
+        return None
+    return Cost(
+        model=counted.name,
+        elsewhere=counted.remote,
+        tokens=counted.tokens,
+        calls=counted.calls,
+        dollars=counted.cost if counted.calls else None,
+    )
 
 
 async def _ranked(

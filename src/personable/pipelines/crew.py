@@ -13,6 +13,7 @@ from personable.board import Board, Cost
 from personable.errors import ModelError, ModelOutputError, ModelTimeoutError
 from personable.notes import AgentsNote, DecisionNote, Note
 from personable.pipelines.budget import Plan
+from personable.types import Tokens
 
 
 @dataclass
@@ -97,15 +98,23 @@ class Crew:
         """Note for the answer that something did not work as asked."""
         self._wrong.setdefault(why, []).append(who)
 
-    def fail(self, who: str, error: ModelError | TimeoutError) -> None:
-        """Post that `who` failed, with the calls it made, and that its stand-in takes over; the answer says so too.
+    def fail(self, who: str, error: ModelError | TimeoutError, spent: Cost | None = None) -> None:
+        """Post that `who` failed, at what cost (`spent`, where not that of the call that failed alone), and that its
+        stand-in takes over; the answer says so too.
 
         Raises ModelError instead where the crew is strict about it.
         """
         why = str(error) or "its time was over"
-        calls = error.calls if isinstance(error, ModelError) else 0
-        self.decide(who, "numeric", why, Cost(model=self.desk.model.name, calls=calls) if self.desk else None)
+        self.decide(who, "numeric", why, spent or (_lost(self.desk, error) if self.desk else None))
         self.degrade(who, why)
         self.heard = bool(self.heard) or isinstance(error, ModelOutputError)
         if self.strict and (self.useless_too or not isinstance(error, ModelOutputError)):
             raise error if isinstance(error, ModelError) else ModelTimeoutError(f"{who}: {why}") from error
+
+
+def _lost(desk: Desk, error: ModelError | TimeoutError) -> Cost:
+    """What a call cost that gave nothing of use."""
+    if not isinstance(error, ModelError):
+        return Cost(model=desk.model.name)
+    tokens = error.tokens or Tokens()
+    return Cost(model=desk.model.name, calls=error.calls, tokens=tokens, dollars=error.cost if error.calls else None)

@@ -471,3 +471,38 @@ def test_the_lock_is_free_after_a_crash(tmp_path: Path) -> None:
         PassageStore(tmp_path, write=True)
     lock.close()
     PassageStore(tmp_path, write=True).close()
+
+
+CLOSED_WHILE_READ = """
+import sqlite3, sys, threading, time
+from pathlib import Path
+from personable.retrieval.store import PassageStore
+
+ended = []
+for _ in range(5):
+    store = PassageStore(Path(sys.argv[1]))
+    def read():
+        try:
+            while True:
+                store.fetch(range(1, 301))
+        except sqlite3.ProgrammingError:
+            ended.append(True)
+    readers = [threading.Thread(target=read) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    time.sleep(0.02)
+    store.close()
+    for reader in readers:
+        reader.join()
+print(len(ended))
+"""
+
+
+@pytest.mark.slow
+def test_closing_waits_for_who_reads(tmp_path: Path) -> None:
+    with PassageStore(tmp_path, write=True) as store:
+        store.put("a", "1", [piece(f"a{number}", f"word {number} of many " * 40) for number in range(300)])
+        store.commit()
+    asked = [sys.executable, "-c", CLOSED_WHILE_READ, str(tmp_path)]
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "20\n"), done.stderr

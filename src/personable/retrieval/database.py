@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import chain, starmap
 from pathlib import Path
+from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +40,7 @@ class Database:
         self._path = folder / "passages.sqlite"
         if not write and not self._path.exists():
             raise NotFoundError(f"the collection at {folder} holds nothing yet; index something into it")
+        self._turn = Lock()
         self._reader = self._connect()
         self._writer = self._connect() if write else None
         if self._writer is not None:
@@ -46,35 +49,37 @@ class Database:
             self._writer.executescript(_SCHEMA)
 
     def close(self) -> None:
-        self._reader.close()
+        """What reads just now comes to its end first: SQLite does not survive losing its connection half-way."""
+        with self._turn:
+            self._reader.close()
         if self._writer is not None:
             self._writer.close()
 
     def generation(self) -> int:
         """Counts commits; a change tells a reader to look again."""
-        return int(self._reader.execute("SELECT generation FROM state").fetchone()[0])
+        return int(self._read("SELECT generation FROM state")[0][0])
 
     def count(self) -> int:
-        return int(self._reader.execute("SELECT count(*) FROM passage").fetchone()[0])
+        return int(self._read("SELECT count(*) FROM passage")[0][0])
 
     def documents(self, *ids: str) -> dict[str, str]:
         ask = "SELECT id, digest FROM document"
         if not ids:
-            return dict(self._reader.execute(ask))
-        return {id: digest for one in ids for id, digest in self._reader.execute(f"{ask} WHERE id = ?", (one,))}
+            return dict(self._read(ask))
+        return {id: digest for one in ids for id, digest in self._read(f"{ask} WHERE id = ?", (one,))}
 
     def rows(self) -> NDArray[np.int64]:
         """All row ids, ascending."""
-        return _column(self._reader.execute("SELECT row FROM passage ORDER BY row"))
+        return _column(self._read("SELECT row FROM passage ORDER BY row"))
 
     def next_row(self) -> int:
         """A row id above every one ever committed."""
-        found = self._reader.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passage'").fetchone()
-        return int(found[0]) + 1 if found else 1
+        found = self._read("SELECT seq FROM sqlite_sequence WHERE name = 'passage'")
+        return int(found[0][0]) + 1 if found else 1
 
     def rows_of(self, documents: Iterable[str]) -> NDArray[np.int64]:
         ask = "SELECT row FROM passage WHERE document = ?"
-        found = [row for document in documents for (row,) in self._reader.execute(ask, (document,))]
+        found = [row for document in documents for (row,) in self._read(ask, (document,))]
         return np.array(sorted(found), dtype=np.int64)
 
     def matching(self, where: Where) -> NDArray[np.int64]:
@@ -88,7 +93,7 @@ class Database:
     def holds(self, key: str, value: Scalar) -> bool:
         """Whether any passage has this metadata."""
         ask = "SELECT 1 FROM meta WHERE key = ? AND value = ? LIMIT 1"
-        return self._reader.execute(ask, (key, canonical(value))).fetchone() is not None
+        return bool(self._read(ask, (key, canonical(value))))
 
     def _holding(self, key: str, values: Sequence[Scalar]) -> NDArray[np.int64]:
         """Rows that have any of these values, ascending."""
@@ -97,11 +102,11 @@ class Database:
             some = values[start : start + _MANY]
             marks = ",".join("?" * len(some))
             ask = f"SELECT row FROM meta WHERE key = ? AND value IN ({marks})"
-            found.append(_column(self._reader.execute(ask, [key, *map(canonical, some)])))
+            found.append(_column(self._read(ask, [key, *map(canonical, some)])))
             if key in ("document", "source"):
                 ask = f"SELECT row FROM passage WHERE {key} IN ({marks})"
                 texts = [value if isinstance(value, str) else None for value in some]
-                found.append(_column(self._reader.execute(ask, texts)))
+                found.append(_column(self._read(ask, texts)))
         return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
 
     def passages(self, rows: Sequence[int]) -> dict[int, Passage]:
@@ -110,17 +115,17 @@ class Database:
         for start in range(0, len(rows), _MANY):
             some = [int(row) for row in rows[start : start + _MANY]]
             ask = f"SELECT row, {_COLUMNS} FROM passage WHERE row IN ({','.join('?' * len(some))})"
-            for row, *values in self._reader.execute(ask, some):
+            for row, *values in self._read(ask, some):
                 found[row] = _passage(values)
         return found
 
     def by_id(self, passage: str) -> Passage | None:
-        found = self._reader.execute(f"SELECT {_COLUMNS} FROM passage WHERE id = ?", (passage,)).fetchone()
-        return _passage(found) if found else None
+        found = self._read(f"SELECT {_COLUMNS} FROM passage WHERE id = ?", (passage,))
+        return _passage(found[0]) if found else None
 
     def document_of(self, passage: str) -> str | None:
-        found = self._reader.execute("SELECT document FROM passage WHERE id = ?", (passage,)).fetchone()
-        return found[0] if found else None
+        found = self._read("SELECT document FROM passage WHERE id = ?", (passage,))
+        return found[0][0] if found else None
 
     def publish(
         self,
@@ -143,6 +148,10 @@ class Database:
             meta = chain.from_iterable(_meta(row, passage.meta) for row, passage in added)
             writer.executemany("INSERT INTO meta VALUES (?, ?, ?)", sorted(meta))
             writer.execute("UPDATE state SET generation = generation + 1")
+
+    def _read(self, ask: str, values: Sequence[Scalar | None] = ()) -> list[Any]:
+        with self._turn:
+            return self._reader.execute(ask, values).fetchall()
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

@@ -181,29 +181,37 @@ async def test_ablations_rank_the_same_candidates_and_go_on_where_they_stopped(t
     assert all(one.target in one.candidates for one in some)
     answers: dict[str, Any] = {"understanding": {}, "nli": {}, "summary": {}, "ranker": {"order": [8]}}
     kit = Kit(Settings(home=tmp_path), embedder=embedder, model=ScriptedModel(answers))
-    places = await run_variants(kit, shop, data, some, tmp_path / "out")
+    placed = await run_variants(kit, shop, data, some, tmp_path / "out")
+    places = {name: [one.place for one in found] for name, found in placed.items()}
     assert {name: len(found) for name, found in places.items()} == dict.fromkeys(VARIANTS, 3)
     asked = [place % 8 + 1 for place in places["numbers"]]
     assert places["full"] == places["without nli"] == asked, "the model put the last one first"
+    moved = {name: {one.moved for one in found} for name, found in placed.items()}
+    assert moved == {name: {0} if name == "numbers" else {8} for name in VARIANTS}, "all stand one place lower"
     silent = Kit(Settings(home=tmp_path), embedder=embedder, model=ScriptedModel(ModelTimeoutError("asked again")))
-    assert await run_variants(silent, shop, data, some, tmp_path / "out") == places
+    assert await run_variants(silent, shop, data, some, tmp_path / "out") == placed
     kept = tmp_path / "out/data-model.jsonl"
-    moved = {line["variant"]: line["moved"] for line in map(json.loads, kept.read_text("utf-8").splitlines())}
-    assert moved == {name: 0 if name == "numbers" else 8 for name in VARIANTS}, "all stand one place lower"
     kept.write_text(kept.read_text(encoding="utf-8") + '{"user": "u', encoding="utf-8")
-    assert await run_variants(silent, shop, data, some, tmp_path / "out") == places, "a torn line is asked again"
+    assert await run_variants(silent, shop, data, some, tmp_path / "out") == placed, "a torn line is asked again"
     with pytest.raises(ModelTimeoutError):
         await run_variants(silent, shop, data, some, tmp_path / "elsewhere")
     babbling = replace(kit, model=ScriptedModel({**answers, "ranker": {"order": []}}))
     useless = await run_variants(babbling, shop, data, some, tmp_path / "useless")
-    assert useless["vanilla"] == [one for one in useless["vanilla"] if 1 <= one <= 8]
-    lines = [json.loads(line) for line in (tmp_path / "useless/data-model.jsonl").read_text("utf-8").splitlines()]
-    assert {line["variant"]: bool(line["degraded"]) for line in lines} == {name: name != "numbers" for name in VARIANTS}
+    assert all(1 <= one.place <= 8 for one in useless["vanilla"])
+    assert [all(one.degraded for one in found) for found in useless.values()] == [
+        name != "numbers" for name in VARIANTS
+    ]
     small = replace(kit, settings=Settings(home=tmp_path, budget_calls=1))
     with pytest.raises(UsageError, match="not all agents for"):
         await run_variants(small, shop, data, some, tmp_path / "small")
-    assert "| full | " in ablation_table("data", places)
-    assert "data, n = 3" in ablation_table("data", places)
+    table = ablation_table("data", placed).splitlines()
+    assert table[0].startswith("| data, n = 3 | nDCG@5 |")
+    cells = {row.split(" | ")[0].strip("| "): row.strip("| ").split(" | ")[-3:] for row in table[2:]}
+    assert cells["full"] == ["0", "4.0", "0"]
+    assert cells["vanilla"] == ["0", "1.0", "0"]
+    assert cells["numbers"] == ["3", "0.0", "0"]
+    assert ablation_table("data", useless).splitlines()[-1].endswith(" | 3 | 0.0 | 0 |")
+    assert ablation_table("data", useless).splitlines()[-2].endswith(" | 3 | 1.0 | 3 |")
 
 
 def test_a_recording_gives_the_table_of_the_ablations_again_without_the_model(tmp_path: Path) -> None:

@@ -70,8 +70,8 @@ async def run_variants(
     instances: Sequence[Instance],
     out: Path,
     tell: Callable[[str], None] = lambda text: None,
-) -> dict[str, list[int]]:
-    """The place of the target for each instance under each of `VARIANTS`; what `out` holds already is not asked again.
+) -> dict[str, list[Placed]]:
+    """What came out for each instance under each of `VARIANTS`; what `out` holds already is not asked again.
 
     Raises ModelError where the model gives no answer: a stand-in's would be counted as the model's. Where its answer is
     of no use the stand-in's place counts, and the line says so (`degraded`).
@@ -93,7 +93,7 @@ async def run_variants(
                 line = {"user": one.user, "variant": name, "candidates": len(one.candidates), "model": model}
                 with path.open("a", encoding="utf-8") as file:
                     file.write(json.dumps({**line, **placed._asdict()}) + "\n")
-                done[key] = placed.place
+                done[key] = placed
         ended += 1
         tell(f"{data.name}: {ended} of {len(instances)} people")
 
@@ -101,14 +101,23 @@ async def run_variants(
     return {name: [done[one.user, name, len(one.candidates)] for one in instances] for name in VARIANTS}
 
 
-def ablation_table(name: str, places: dict[str, list[int]]) -> str:
-    """Means with 95 % intervals, and the paired differences to vanilla, as a Markdown table."""
-    rows = [f"| {name}, n = {len(places['full'])} | nDCG@5 | Hit@5 | less vanilla, nDCG@5 |", "|---|---|---|---|"]
-    base = [ndcg(place) for place in places["vanilla"]]
-    for variant, found in places.items():
-        gain = paired_bootstrap([ndcg(place) for place in found], base)
-        values = (bootstrap([ndcg(p) for p in found]), bootstrap([float(p <= DEPTH) for p in found]), gain)
-        rows.append(f"| {variant} | {' | '.join(f'{v.mean:.3f} [{v.low:.3f}, {v.high:.3f}]' for v in values)} |")
+def ablation_table(name: str, placed: dict[str, list[Placed]]) -> str:
+    """Means with 95 % intervals, the paired differences to vanilla, how often the order of retrieval stayed as it was,
+    how many calls a person took, and for how many an agent's answer was of no use; as a Markdown table."""
+    measures = "nDCG@5 | Hit@5 | less vanilla, nDCG@5 | order kept | calls | of no use"
+    rows = [f"| {name}, n = {len(placed['full'])} | {measures} |", f"|{'---|' * 7}"]
+    base = [ndcg(one.place) for one in placed["vanilla"]]
+    for variant, found in placed.items():
+        gains = [ndcg(one.place) for one in found]
+        values = (
+            bootstrap(gains),
+            bootstrap([float(one.place <= DEPTH) for one in found]),
+            paired_bootstrap(gains, base),
+        )
+        kept, lost = sum(not one.moved for one in found), sum(bool(one.degraded) for one in found)
+        cells = [f"{value.mean:.3f} [{value.low:.3f}, {value.high:.3f}]" for value in values]
+        cells += [str(kept), f"{sum(one.calls for one in found) / len(found):.1f}", str(lost)]
+        rows.append(f"| {variant} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
 
@@ -156,6 +165,9 @@ def _by_meaning(shop: Shop, one: Instance, note: CandidatesNote) -> CandidatesNo
     return note.model_copy(update={"found": found})
 
 
-def _read(path: Path, model: str) -> dict[tuple[str, str, int], int]:
-    lines = whole_lines(path)
-    return {(one["user"], one["variant"], one["candidates"]): one["place"] for one in lines if one["model"] == model}
+def _read(path: Path, model: str) -> dict[tuple[str, str, int], Placed]:
+    return {
+        (one["user"], one["variant"], one["candidates"]): Placed(*(one[name] for name in Placed._fields))
+        for one in whole_lines(path)
+        if one["model"] == model
+    }

@@ -1,5 +1,8 @@
 from pathlib import Path
 
+import pytest
+
+from personable.errors import ModelError, ModelRefusedError, ModelTimeoutError
 from personable.evaluation.baselines import BASELINES
 from personable.evaluation.datasets import Row, read_openqa
 from personable.evaluation.outcome import Outcome
@@ -35,3 +38,18 @@ async def test_answer_takes_at_most_three_steps_and_never_sees_the_gold_answer(t
     assert 1 <= outcome.steps <= 3 <= outcome.calls
     assert isinstance(outcome.board, dict)
     assert all("SECRET" not in prompt.shared + prompt.task for prompt in model.prompts)
+
+
+@pytest.mark.parametrize("error", [ModelTimeoutError("too slow"), ModelRefusedError("no key")])
+async def test_where_the_model_fails_nothing_is_quoted_in_its_name(tmp_path: Path, error: ModelError) -> None:
+    model = ScriptedModel(lambda prompt, output: error if output is None else {})
+    kit = Kit(Settings(home=tmp_path), model=model, agents_model=model)
+    if isinstance(error, ModelRefusedError):
+        with pytest.raises(ModelRefusedError):
+            await SYSTEMS["answer"](ROW, kit)
+        return
+    outcome = await SYSTEMS["answer"](ROW, kit)
+    assert outcome.error == "ModelTimeoutError: too slow"
+    assert outcome.answer == ""
+    assert outcome.calls >= 3, "the agents' calls before were paid for"
+    assert outcome.tokens.completion > 0

@@ -98,6 +98,8 @@ def _shown(board: Board) -> list[Passage]:
 
 async def _table(kit: Kit, judge_model: LanguageModel | None, made: Sequence[tuple[Asked, Answer, Board]]) -> str:
     columns: dict[str, list[float]] = {"answered": [], "words": [], "supported sentences": []}
+    if kit.model is not None:
+        columns["a stand-in worked"] = [float(bool(answer.degraded)) for _, answer, _ in made]
     for one, answer, board in made:
         columns["answered"].append(float(answer.found))
         columns["words"].append(float(len(answer.text.split())))

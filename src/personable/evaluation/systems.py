@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 from personable.board import Board
+from personable.errors import ModelError, ModelRefusedError
 from personable.evaluation.baselines import BASELINES
 from personable.evaluation.datasets import Row
 from personable.evaluation.outcome import Outcome, System
@@ -19,18 +20,27 @@ _MARK = re.compile(r"\s*\[\d+\]")
 
 
 async def answer_pipeline(row: Row, kit: Kit) -> Outcome:
-    """`answer` for a stranger over the row's own passages; citation marks are left out of the text that is scored."""
-    board = Board()
+    """`answer` for a stranger over the row's own passages; citation marks are left out of the text that is scored.
+
+    Where the model fails the question fails, at what was spent on it: a quotation would be counted as the model's.
+    """
+    board, text, error = Board(), "", None
     settings = kit.settings.model_copy(update={"passages": max(len(row.passages), 1)})
     given = replace(kit.given(row.passages), settings=settings, people=None)
-    found = await answer(given, Question(text=row.question), board=board, keep=False)
+    try:
+        text = (await answer(given, Question(text=row.question), board=board, keep=False, strict=True)).text
+    except ModelRefusedError:
+        raise
+    except ModelError as failed:
+        error = f"{type(failed).__name__}: {failed}"
     return Outcome(
-        answer=_MARK.sub("", found.text),
+        answer=_MARK.sub("", text),
         passages=row.passages,
         board=json.loads(board.to_json()),
         calls=board.calls,
         steps=_steps(board),
         tokens=board.tokens,
+        error=error,
     )
 
 

@@ -24,6 +24,7 @@ from personable.retrieval import readers
 from personable.retrieval.document import Document, Problem, ReadOptions, clean
 from personable.retrieval.readers import read
 from personable.retrieval.segment import passages
+from personable.retrieval.textfile import TextFile
 
 DATA = Path(__file__).parent.parent / "data"
 
@@ -119,6 +120,15 @@ def test_some_broken_bytes_in_utf8_are_replaced_and_reported(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("broken", [b"\xe9", "\u00e9".encode()[:1]])
+def test_one_stray_byte_far_from_the_rest_leaves_utf_8_as_it_is(tmp_path: Path, broken: bytes) -> None:
+    path = tmp_path / "long.txt"
+    path.write_bytes(
+        "Citt\u00e0 \u00e8 perch\u00e9 universit\u00e0. ".encode() * 2000 + b"plain words. " * 20_000 + broken
+    )
+    assert TextFile(path).encoding() == "utf-8"
+
+
 def test_html_keeps_the_declared_encoding_and_drops_the_page_around(tmp_path: Path) -> None:
     body = "<p>Der Kater schläft fast den ganzen Tag und möchte dabei nicht gestört werden.</p>" * 3
     head = "<head><meta charset='iso-8859-15'><title>Über Katzen</title></head>"

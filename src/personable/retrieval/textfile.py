@@ -103,7 +103,7 @@ class TextFile:
                 broken = _first_broken(head, file)
         except (OSError, EOFError, zlib.error) as error:
             raise self._damaged(error) from error
-        return "utf-8" if broken is None else _legacy(head, broken)
+        return "utf-8" if broken is None else _legacy(head, *broken)
 
     def text(self) -> io.TextIOWrapper:
         """The file as a stream of text with plain line ends. A byte that cannot be decoded becomes U+FFFD."""
@@ -134,25 +134,27 @@ class TextFile:
             )
 
 
-def _first_broken(head: bytes, rest: IO[bytes]) -> bytes | None:
-    """The piece with the first bytes that are not UTF-8, or None where all are."""
+def _first_broken(head: bytes, rest: IO[bytes]) -> tuple[bytes, int] | None:
+    """The piece with the first bytes that are not UTF-8, and how many characters beyond ASCII were UTF-8 before; None
+    where all are."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    piece = head
+    piece, last, valid = head, b"", 0
     while piece:
         try:
-            decoder.decode(piece)
+            valid += len(_MULTIBYTE.findall(decoder.decode(piece)))
         except UnicodeDecodeError as error:
             # Error offsets count from the bytes that the decoder kept back of the last piece, at most three.
-            return piece[max(0, error.start - _SAMPLE // 2) : error.start + _SAMPLE // 2]
-        piece = rest.read(_CHUNK)
+            valid += len(_MULTIBYTE.findall(error.object[: error.start].decode("utf-8")))
+            return piece[max(0, error.start - _SAMPLE // 2) : error.start + _SAMPLE // 2], valid
+        piece, last = rest.read(_CHUNK), piece
     try:
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        return head[-_SAMPLE:]
+        return last[-_SAMPLE:], valid
     return None
 
 
-def _legacy(head: bytes, broken: bytes) -> str:
+def _legacy(head: bytes, broken: bytes, valid: int) -> str:
     from charset_normalizer import from_bytes
 
     declared = _DECLARED.search(head[:4096])
@@ -161,7 +163,7 @@ def _legacy(head: bytes, broken: bytes) -> str:
         if not name.lower().startswith(("utf-8", "utf8")) and _known(name):
             return name
     as_utf8 = broken.decode("utf-8", "replace")
-    if len(_MULTIBYTE.findall(as_utf8)) > as_utf8.count("\ufffd"):
+    if max(valid, len(_MULTIBYTE.findall(as_utf8))) > as_utf8.count("\ufffd"):
         return "utf-8"
     if len(broken) - len(broken.decode("ascii", "ignore")) < _EVIDENCE:
         return "cp1252"

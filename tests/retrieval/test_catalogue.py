@@ -158,6 +158,15 @@ def test_where_another_field_is_the_id_item_is_the_name(tmp_path: Path) -> None:
     assert read_item({"item": 5, "title": "Jug"}) == Item(id="5", title="Jug")
     coded = read_item({"item": 0, "code": "10123C", "title": "Jug"})  # a number is no name
     assert coded == Item(id="0", title="Jug")
+    novel = read_item({"id": "B1", "item": "1984", "description": "A novel of 1949"})
+    assert novel == Item(id="B1", title="1984", description="A novel of 1949")
+    assert read_item({"sku": "B1", "item": "1984"}) == Item(id="B1", title="1984")
+
+
+def test_a_json_file_of_one_line_may_hold_all_items_under_one_name(tmp_path: Path) -> None:
+    path = tmp_path / "shop.json"
+    path.write_text(json.dumps({"products": [{"id": 1, "title": "Cup"}, {"id": 2, "title": "Mug"}]}), encoding="utf-8")
+    assert read_items([path]).items.keys() == {"1", "2"}
 
 
 @pytest.mark.parametrize("key", ["text", "reviewText", "body"])

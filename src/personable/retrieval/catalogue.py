@@ -116,9 +116,12 @@ def _read(path: Path, stock: Stock, reviews: dict[str, list[str]]) -> None:
 
 
 def _one_a_line(path: Path) -> bool:
-    """Whether the first line is a record by itself, as in the published `.json` files of reviews."""
+    """Whether the first line is a record by itself, as in the published `.json` files of reviews, and not all of them
+    under one name."""
     with TextFile(path).text() as lines:
-        return isinstance(_object(lines.readline(LONGEST_LINE)), Mapping)
+        first = _object(lines.readline(LONGEST_LINE))
+    wrapped = len(first) == 1 and isinstance(next(iter(first.values())), list) if isinstance(first, Mapping) else False
+    return isinstance(first, Mapping) and not wrapped
 
 
 def _object(line: str) -> Mapping[str, Any] | str:

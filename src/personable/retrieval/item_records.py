@@ -12,7 +12,8 @@ from personable.retrieval.markup import html_text
 from personable.retrieval.prices import price
 from personable.types import Item, Scalar
 
-ID = "id _id item_id parent_asin asin product_id sku code".split()
+ID = "id _id item_id parent_asin asin product_id".split()
+CODE = "sku code".split()
 TITLE = "title name product_name product".split()
 DESCRIPTION = "description descriptions text details_text features feature about abstract".split()
 CATEGORY = "category categories main_category main_cat genre type".split()
@@ -72,11 +73,12 @@ def read_item(record: Mapping[str, Any]) -> Item | Review | str:
 
 
 def _names_of(fields: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """The fields that may hold the id, and those that may hold the title. `item` is the id where it is a number or no
-    other field is the id, else a title."""
-    if _first(fields, ID) is None or str(fields.get("item", "")).strip().isdigit():
-        return ["item", *ID], TITLE
-    return ID, [*TITLE, "item"]
+    """The fields that may hold the id, and those that may hold the title. `item` is a title beside another id; beside a
+    mere code a number is the id, if there is another title."""
+    numbered = str(fields.get("item", "")).strip().isdigit() and _first(fields, TITLE) is not None
+    if _first(fields, ID) is None and (numbered or _first(fields, CODE) is None):
+        return ["item"], TITLE
+    return [*ID, *CODE], [*TITLE, "item"]
 
 
 def unread_price(record: Mapping[str, Any]) -> str:
@@ -146,7 +148,20 @@ def _review(value: Any) -> str:
 
 
 def _attributes(record: Mapping[str, Any], details: Any) -> dict[str, Scalar]:
-    known = {"item", *ID, *TITLE, *DESCRIPTION, *CATEGORY, *BRAND, *PRICE, *STOCK, *REVIEWS, "attributes", "details"}
+    known = {
+        "item",
+        *ID,
+        *CODE,
+        *TITLE,
+        *DESCRIPTION,
+        *CATEGORY,
+        *BRAND,
+        *PRICE,
+        *STOCK,
+        *REVIEWS,
+        "attributes",
+        "details",
+    }
     given = {name: value for name, value in record.items() if name.strip().lower() not in known}
     if isinstance(details, dict):
         given |= details

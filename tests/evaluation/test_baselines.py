@@ -4,7 +4,7 @@ import pytest
 from pydantic import BaseModel
 
 from personable.errors import ConfigurationError, ModelOutputError, ModelRefusedError
-from personable.evaluation.baselines import BASELINES, METHODS, REFERENCE_AGENTS, prompt_version
+from personable.evaluation.baselines import BASELINES, METHODS, REFERENCE_AGENTS
 from personable.evaluation.datasets import Row, read_openqa
 from personable.evaluation.outcome import Outcome
 from personable.kit import Kit
@@ -148,8 +148,3 @@ async def test_quote_answers_vanilla_rag_with_text_of_the_passages(tmp_path: Pat
 async def test_quote_cannot_write(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigurationError, match=rf"{name} writes with a language model.*--model"):
         await BASELINES[name](ROW, Kit(Settings(home=tmp_path)))
-
-
-def test_the_prompt_version_is_a_short_hash() -> None:
-    assert len(prompt_version()) == 12
-    assert prompt_version() == prompt_version()

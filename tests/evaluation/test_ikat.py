@@ -245,9 +245,12 @@ async def test_a_run_with_a_model_goes_on_where_it_stopped(folder: Path, tmp_pat
     kept = tmp_path / "words-scripted-automatic.jsonl"
     first = kept.read_text(encoding="utf-8").splitlines()
     assert len(first) == 2
-    kept.write_text(first[0] + "\n", encoding="utf-8")
+    kept.write_text(first[0] + "\n" + first[1][:9], encoding="utf-8")
     await run_ikat(folder, ["words"], kit(model), limit=2, out=tmp_path)
-    assert kept.read_text(encoding="utf-8").splitlines() == first
+    assert kept.read_text(encoding="utf-8").splitlines() == first, "a torn line is ranked again"
+    for name in ("openai:gpt-4.1", "openai:gpt-4.5", "ollama:llama3.2:1b", "ollama:llama3.2:3b"):
+        await run_ikat(folder, ["words"], kit(ScriptedModel("", name=name)), limit=2, out=tmp_path)
+    assert len(list(tmp_path.glob("words-*-automatic.jsonl"))) == 5, "each model has a file of its own"
 
 
 async def test_nothing_to_evaluate(folder: Path) -> None:
@@ -268,3 +271,10 @@ def test_the_command(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert json.loads((tmp_path / "out" / "words-manual.json").read_text())["run_type"] == "manual"
     wrong = CliRunner().invoke(app, [*common, "--input", "mixed"])
     assert isinstance(wrong.exception, UsageError)
+    given = tmp_path / "out" / "words-manual.json"
+    scored = CliRunner().invoke(app, [*common, "--input", "manual", "--run", str(given)])
+    assert scored.stdout.count("| words (file) |") == 2, "a run of the same name stands beside the ranker's"
+    assert scored.stdout.count("| words |") == 2
+    mixed = CliRunner().invoke(app, [*common, "--run", str(given)])
+    assert isinstance(mixed.exception, UsageError)
+    assert "--input manual" in str(mixed.exception)

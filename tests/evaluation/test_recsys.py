@@ -164,6 +164,11 @@ def test_baselines_count_everybody_also_where_few_are_evaluated(tmp_path: Path) 
     assert found["knn-session"](data.instances[0]).sum() > 0
 
 
+def test_a_limit_changes_nothing_that_weights_are_fitted_on(tmp_path: Path) -> None:
+    folder = gift_shop(tmp_path / "data")
+    assert read_recsys(folder, limit=1).earlier == read_recsys(folder).earlier
+
+
 def test_an_item_without_text_is_named(tmp_path: Path) -> None:
     folder = gift_shop(tmp_path / "data")
     write(folder, "items", [{"item": row, "title": "" if row == 2 else f"thing {row}"} for row in range(30)])

@@ -14,6 +14,7 @@ from personable.cli.options import Collection, Embedder, Home, Json, Model, Mode
 
 if TYPE_CHECKING:
     from personable.board import Board
+    from personable.cli.conversing import How
     from personable.pipelines.certified_finding import Method
     from personable.settings import Settings
     from personable.types import CertifiedAnswer, Question
@@ -157,27 +158,25 @@ def index_certified(conf: Settings, paths: list[Path], name: str, *, named_embed
     print_json(report) if json else show_report(report, name)
 
 
-async def evaluate_certified(
-    conf: Settings, data: Path, out: Path, limit: int | None, *, bodies: bool, json: bool
-) -> None:
+async def evaluate_certified(conf: Settings, how: How) -> None:
     """What `eval certified` does; a reranker of the settings reads again: titles only, without `bodies`."""
     from rich.console import Console
 
     from personable.embed import make_embedder
     from personable.evaluation.certified_run import as_table, run_certified
     from personable.evaluation.liveqa import Remembered, Titles
-    from personable.kit import open_kit
+    from personable.evaluation.recording import open_recording
     from personable.retrieval.rerank import EmbeddingReranker, make_reranker
 
-    async with await open_kit(conf, people=False) as kit:
+    async with await open_recording(conf, how.record, how.replay) as kit:
         if conf.reranker != "none":
             kit.reranker = make_reranker(conf.reranker)
         if isinstance(kit.reranker, EmbeddingReranker):
-            reads = Remembered if bodies else Titles
+            reads = Remembered if how.bodies else Titles
             kit.reranker = EmbeddingReranker(reads(make_embedder(conf.reranker)))
-        tell = Console(stderr=True, quiet=json).print
-        report = await run_certified(kit, data, out, limit, bodies=bodies, tell=tell)
-    if json:
+        tell = Console(stderr=True, quiet=how.json).print
+        report = await run_certified(kit, how.data, how.out, how.limit, bodies=how.bodies, tell=tell)
+    if how.json:
         print_json(report)
     else:
         print(as_table(report))

@@ -40,13 +40,13 @@ async def _statements(conf: Settings, how: How) -> None:
     from personable.errors import UsageError
     from personable.evaluation.ikat import Input
     from personable.evaluation.ikat_run import as_table, run_ikat
-    from personable.kit import open_kit
+    from personable.evaluation.recording import open_recording
 
     if how.input not in get_args(Input):
         raise UsageError(f"--input {how.input}: it is automatic, manual or recorded")
     names = [name for name in how.rankers.split(",") if name]
     kind = cast(Input, how.input)
-    async with await open_kit(conf, people=False) as kit:
+    async with await open_recording(conf, how.record, how.replay) as kit:
         tell = Console(stderr=True, quiet=how.json).print
         lines = await run_ikat(how.data, names, kit, kind=kind, limit=how.limit, out=how.out, run=how.run, tell=tell)
     if how.json:
@@ -60,9 +60,9 @@ async def _passages(conf: Settings, how: How) -> None:
 
     from personable.evaluation.ikat_passages import run_ikat_passages
     from personable.evaluation.passages import make_bench
-    from personable.kit import open_kit
+    from personable.evaluation.recording import open_recording
 
-    async with await open_kit(conf, people=False) as kit:
+    async with await open_recording(conf, how.record, how.replay) as kit:
         bench = make_bench(kit.model, conf.reranker, how.out)
         print(await run_ikat_passages(kit, bench, how.names, how.data, how.out, Console(stderr=True).print))
 
@@ -71,18 +71,22 @@ async def _responses(conf: Settings, how: How) -> None:
     from rich.console import Console
 
     from personable.evaluation.ikat_responses import run_ikat_responses
-    from personable.kit import open_kit, open_model
+    from personable.evaluation.recording import open_recording
+    from personable.kit import open_model
 
-    async with await open_kit(conf, people=False) as kit:
+    async with await open_recording(conf, how.record, how.replay) as kit:
         judge = open_model(conf, conf.judge_model) if conf.judge_model else kit.model
         print(await run_ikat_responses(kit, judge, how.data, how.out, Console(stderr=True).print))
 
 
 async def _judge(conf: Settings, how: How) -> None:
+    from personable.errors import UsageError
     from personable.evaluation.datasets import read_openqa
     from personable.evaluation.judging import construct, try_judge
     from personable.kit import open_model
 
+    if how.record or how.replay:
+        raise UsageError("eval judge asks its model anew each time: leave out --record and --replay")
     model = open_model(conf, conf.judge_model or conf.model)
     rows = [row for name in how.names or ["nq"] for row in read_openqa(how.data, name, 3)[: how.limit]]
     try:
@@ -98,3 +102,5 @@ EVALUATIONS: dict[str, Callable[[Settings, How], Coroutine[Any, Any, None]]] = {
     "ikat-responses": _responses,
     "judge": _judge,
 }
+TABLES = ("ikat-passages", "ikat-responses", "judge")
+"""Those that print a table and nothing else."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from personable.cli.conversing import EVALUATIONS, How
+from personable.cli.conversing import EVALUATIONS, TABLES, How
 from personable.cli.options import Embedder, Home, Json, Model, ModelUrl, print_json, run, settings
 
 if TYPE_CHECKING:
@@ -63,9 +63,12 @@ def evaluate(
     asked = (limit, part, topk, split, workers, retry_failed, bodies, record, replay, ranker, input, run_file, json)
     how = How(dataset, names, data, out, *asked)
     conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
+    ablations = dataset == "recsys" and model is not None
+    if json and (ablations or dataset in TABLES):
+        raise typer.BadParameter(f"{dataset} prints a table only: leave out --json")
     if dataset in EVALUATIONS:
         run(EVALUATIONS[dataset](conf, how))
-    elif dataset == "recsys" and model is not None:
+    elif ablations:
         run(_ablations(conf, how))
     else:
         {"openqa-logs": _logs, "recsys": _recsys, "certified": _certified}.get(dataset, _questions)(conf, how)
@@ -134,7 +137,7 @@ def _recsys(conf: Settings, how: How) -> None:
 def _certified(conf: Settings, how: How) -> None:
     from personable.cli.certifying import evaluate_certified
 
-    run(evaluate_certified(conf, how.data, how.out, how.limit, bodies=how.bodies, json=how.json))
+    run(evaluate_certified(conf, how))
 
 
 async def _ablations(conf: Settings, how: How) -> None:
@@ -148,9 +151,9 @@ async def _ablations(conf: Settings, how: How) -> None:
 
 
 async def _evaluate(conf: Settings, questions: Questions, how: How, *, quiet: bool) -> dict[str, Summary]:
-    from personable.evaluation.baselines import prompt_version
     from personable.evaluation.commands import choose
     from personable.evaluation.commands import evaluate as work
+    from personable.evaluation.made import answering, prompt_version
     from personable.evaluation.passage_sets import PassageQuestions
     from personable.evaluation.passages import STRATEGIES, make_bench
     from personable.evaluation.recording import open_recording
@@ -164,13 +167,14 @@ async def _evaluate(conf: Settings, questions: Questions, how: How, *, quiet: bo
                 await people.register_run(written)
     over, ranked = questions.dataset == "beir", isinstance(questions, PassageQuestions)
     chosen: dict[str, Any] = choose(how.names, STRATEGIES if ranked else RETRIEVAL if over else SYSTEMS)
-    kept: dict[str, Any] = {"prompts": prompt_version(), "embedder": conf.embedder, "max_tokens": conf.max_tokens}
+    kept: dict[str, Any] = {"prompts": prompt_version("answer", "baselines"), **answering(conf)}
     with _Bars(quiet) as show:
         async with AsyncExitStack() as stack:
             parts: Any = await stack.enter_async_context(await open_recording(conf, how.record, how.replay))
             if over:
                 corpus = over_corpus(parts, how.data, how.out / questions.folder)
-                parts, kept["unread documents"] = await stack.enter_async_context(corpus)
+                parts, about = await stack.enter_async_context(corpus)
+                kept |= about
             if ranked:
                 parts = make_bench(parts.model, conf.reranker, how.out)
                 kept |= parts.settings

@@ -201,24 +201,3 @@ async def _rag(row: Row, kit: Kit) -> Outcome:
 
 BASELINES: dict[str, System[Kit]] = _WRITTEN | {"vanilla_rag": _rag}
 """By name. Without a language model only `vanilla_rag` answers, by quoting; the others raise ConfigurationError."""
-
-
-def prompt_version() -> str:
-    """The hash of the prompt files that open QA systems use: a run is not gone on with after one has changed."""
-    import hashlib
-    from importlib.resources import files
-    from importlib.resources.abc import Traversable
-
-    def texts(folder: Traversable) -> list[str]:
-        inside = sorted(folder.iterdir(), key=lambda entry: entry.name)
-        found = [
-            texts(entry) if entry.is_dir() else [entry.read_text("utf-8")] for entry in inside if _is_prompt(entry)
-        ]
-        return [text for group in found for text in group]
-
-    def _is_prompt(entry: Traversable) -> bool:
-        return entry.name.endswith(".md") or (entry.is_dir() and not entry.name.startswith("__"))
-
-    used = [texts(files("personable.prompts") / folder) for folder in ("answer", "baselines")]
-    whole = "\0".join(text for folder in used for text in folder)
-    return hashlib.sha256(whole.encode()).hexdigest()[:12]

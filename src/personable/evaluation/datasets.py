@@ -127,13 +127,9 @@ def read_beir(folder: Path, split: str = "test") -> Beir:
     Raises NotFoundError without the files, DataError for a malformed line, a repeated id or pair, and a judgement
     about a query that does not exist.
     """
-    corpus_path, queries_path = find(folder, "corpus.jsonl", HOW_BEIR), find(folder, "queries.jsonl", HOW_BEIR)
+    queries_path = find(folder, "queries.jsonl", HOW_BEIR)
     seen: dict[str, int] = {}
-    corpus = []
-    for number, document in read_lines(corpus_path, _Document):
-        refuse_duplicate(seen, document.id, corpus_path, number)
-        corpus.append(Passage(id=document.id, text=document.text, title=document.title or ""))
-    seen, queries = {}, {}
+    queries = {}
     for number, query in read_lines(queries_path, _Query):
         refuse_duplicate(seen, query.id, queries_path, number)
         queries[query.id] = query.text
@@ -142,7 +138,18 @@ def read_beir(folder: Path, split: str = "test") -> Beir:
         Row(id=id, index=index, question=queries[id], relevant=grades)
         for index, (id, grades) in enumerate(qrels.items())
     ]
-    return Beir(corpus=tuple(_not_empty(corpus, corpus_path)), rows=tuple(rows))
+    return Beir(corpus=read_corpus(folder), rows=tuple(rows))
+
+
+def read_corpus(folder: Path) -> tuple[Passage, ...]:
+    """The documents of a BEIR folder, some of which may be titles only. Raises what `read_beir` raises."""
+    path = find(folder, "corpus.jsonl", HOW_BEIR)
+    seen: dict[str, int] = {}
+    corpus = []
+    for number, document in read_lines(path, _Document):
+        refuse_duplicate(seen, document.id, path, number)
+        corpus.append(Passage(id=document.id, text=document.text, title=document.title or ""))
+    return tuple(_not_empty(corpus, path))
 
 
 def select(rows: Sequence[Row], part: Part = "all", limit: int | None = None) -> list[Row]:

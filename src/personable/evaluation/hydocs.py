@@ -1,6 +1,7 @@
 """Hypothetical documents for the questions of a data set, by a model or their stand-in, and how near they come.
 
-Each is a line of `<out>/hydocs-<model>.jsonl`, so a run that stopped goes on.
+Each is a line of `<out>/hydocs-<model>.jsonl`, so a run that stopped goes on; lines made with other settings or
+prompts, or over another collection, stay there and count for nothing.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from personable.agent import Desk
 from personable.board import Board
 from personable.evaluation.lines import whole_lines
 from personable.evaluation.liveqa import Consumer, LiveQA
+from personable.evaluation.made import fingerprint
 from personable.evaluation.statistics import Interval, bootstrap
 from personable.evaluation.working import for_each
 from personable.kit import Kit
@@ -46,7 +48,8 @@ async def write_hydocs(
     model = kit.agents_model or kit.model
     name = model.name if model else "numbers"
     file = out / f"hydocs-{re.sub(r'[^A-Za-z0-9._-]+', '-', Path(name).name)}.jsonl"
-    done = {(line["source"], line["question"]): line["text"] for line in whole_lines(file)}
+    made = fingerprint(kit.settings, "certify", cards.store.folder.name)
+    done = {(one["source"], one["question"]): one["text"] for one in whole_lines(file) if one.get("made") == made}
     found: dict[Source, dict[str, str]] = {source: {} for source in SOURCES}
 
     async def write(question: Consumer) -> None:
@@ -55,7 +58,8 @@ async def write_hydocs(
             if text is None:
                 text = await _write(kit, cards, question.whole, source)
                 with file.open("a", encoding="utf-8") as lines:
-                    lines.write(json.dumps({"source": source, "question": question.id, "text": text}) + "\n")
+                    line = {"source": source, "question": question.id, "text": text, "made": made}
+                    lines.write(json.dumps(line) + "\n")
             found[source][question.id] = text
         tell(f"{len(found[SOURCES[-1]])} of {len(questions)} questions have their hypothetical documents")
 

@@ -11,6 +11,8 @@ import numpy as np
 from personable.errors import UsageError
 from personable.evaluation.ikat import Asked, Input, Qrels, asked, read_qrels, read_rewrites, read_topics, topics_file
 from personable.evaluation.ikat_runfile import Scores, read_run, statement_run, write_run
+from personable.evaluation.lines import whole_lines
+from personable.evaluation.made import fingerprint
 from personable.evaluation.ranking import rank_scores
 from personable.evaluation.statistics import bootstrap, paired_bootstrap
 from personable.kit import Kit
@@ -64,13 +66,17 @@ async def run_ikat(
         ranker = open_statement_ranker(name, kit)
         kept = out / f"{_file(ranker.name, kit)}-{kind}.jsonl" if out is not None and kit.model is not None else None
         tell(f"{ranker.name}: {len(turns)} turns, {kind}")
-        found[ranker.name] = await _scores(ranker, turns, kept)
+        found[ranker.name] = await _scores(
+            ranker, turns, kept, fingerprint(kit.settings, "converse", kit.model.name if kit.model else "")
+        )
         if out is not None:
             made = statement_run(ranker.name, turns, found[ranker.name], manual=kind == "manual")
             write_run(made, out / f"{_file(ranker.name, kit)}-{kind}.json")
     if run is not None:
         read = read_run(run, topics)
-        found[read.run_name] = read.scores()
+        if (read.run_type == "manual") != (kind == "manual"):
+            raise UsageError(f"{run} is a {read.run_type} run: score it with --input {read.run_type}")
+        found[f"{read.run_name} (file)" if read.run_name in found else read.run_name] = read.scores()
     return _lines(judged, chosen, kind, found)
 
 
@@ -105,13 +111,12 @@ def _sample(judged: Mapping[str, Qrels], limit: int | None) -> list[str]:
     return [both[at] for at in sorted(np.random.default_rng(SEED).permutation(len(both))[:limit].tolist())]
 
 
-async def _scores(ranker: StatementRanker, turns: Sequence[Asked], kept: Path | None) -> Scores:
-    """The scores by turn; those that stand in `kept` are not asked for again, new ones are added to it."""
+async def _scores(ranker: StatementRanker, turns: Sequence[Asked], kept: Path | None, made: str) -> Scores:
+    """The scores by turn; those that stand in `kept`, `made` alike, are not asked for again, new ones are added."""
     done: Scores = {}
     if kept is not None:
         kept.parent.mkdir(parents=True, exist_ok=True)
-        lines = kept.read_text(encoding="utf-8").splitlines() if kept.is_file() else []
-        done = {one["turn"]: one["scores"] for one in map(json.loads, filter(str.strip, lines))}
+        done = {one["turn"]: one["scores"] for one in whole_lines(kept) if one.get("made") == made}
     for one in turns:
         if one.qid in done:
             continue
@@ -119,7 +124,7 @@ async def _scores(ranker: StatementRanker, turns: Sequence[Asked], kept: Path | 
         done[one.qid] = {statement.id: score for statement, score in zip(one.statements, given, strict=True)}
         if kept is not None:
             with kept.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"turn": one.qid, "scores": done[one.qid]}) + "\n")
+                file.write(json.dumps({"turn": one.qid, "scores": done[one.qid], "made": made}) + "\n")
     return {one.qid: done[one.qid] for one in turns}
 
 
@@ -153,5 +158,5 @@ def _interval(value: tuple[float, float, float] | None) -> str:
 
 
 def _file(name: str, kit: Kit) -> str:
-    parts = [name] if kit.model is None else [name, Path(kit.model.name).stem]
+    parts = [name] if kit.model is None else [name, Path(kit.model.name).name.removesuffix(".gguf")]
     return "-".join("".join(c if c.isalnum() or c in "+._" else "_" for c in part) for part in parts)

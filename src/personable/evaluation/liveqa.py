@@ -17,7 +17,6 @@ from personable.evaluation.datasets import Filled
 from personable.evaluation.lines import find, read_lines, refuse_duplicate
 from personable.retrieval.certifying import certify_documents
 from personable.retrieval.corpus import Collection, IndexOptions, open_collection
-from personable.retrieval.lay import STORED as VOCABULARY
 from personable.types import Value
 
 HOW = (
@@ -136,10 +135,13 @@ def index_cards(data: LiveQA, home: Path, embedder: Embedder, options: IndexOpti
         f'[[documents]]\npath = {json.dumps(str(data.cards.resolve()))}\nversion = "1"\napproved = 2019-10-22\n'
         f'sha256 = "{hashlib.sha256(data.cards.read_bytes()).hexdigest()}"\n'
     )
-    whole = (home / "collections" / name / VOCABULARY).is_file()  # written last
-    if not whole or not manifest.is_file() or manifest.read_text(encoding="utf-8") != told:
+    finished = home / f"{name}.made"
+    asked = told + options.model_dump_json()
+    if not finished.is_file() or finished.read_text(encoding="utf-8") != asked:
+        finished.unlink(missing_ok=True)
         manifest.write_text(told, encoding="utf-8")
         made = embedder if bodies else Titles(embedder)
         with open_collection(home, name, language="en", embedder=made, create=True) as collection:
             certify_documents(collection.store, manifest, options)
+        finished.write_text(asked, encoding="utf-8")
     return open_collection(home, name, embedder=embedder)

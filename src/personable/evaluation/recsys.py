@@ -47,7 +47,8 @@ class Instance(Value):
 class RecSys:
     """A data set. `everybody` holds the sessions of each person that methods may learn from, oldest first: of those in
     `instances` only what came before the target, their current session as the last one where sessions are known.
-    `contexts` are history and session together of every instance of the file, whatever its split."""
+    `contexts` are history and session together of every instance of the file, whatever its split; `evaluated` are all
+    whom the file evaluates, whatever the split and the limit."""
 
     name: str
     items: Path
@@ -56,11 +57,12 @@ class RecSys:
     everybody: dict[str, list[list[int]]]
     sessions_known: bool
     contexts: tuple[tuple[int, ...], ...]
+    evaluated: frozenset[str]
 
     @property
     def earlier(self) -> list[list[list[int]]]:
         """What weights are fitted on: `everybody` without the current sessions."""
-        current = {one.user for one in self.instances} if self.sessions_known else set()
+        current = self.evaluated if self.sessions_known else frozenset()
         return [all[:-1] if user in current else all for user, all in self.everybody.items()]
 
 
@@ -110,7 +112,7 @@ def read_recsys(folder: Path, split: str = "test", limit: int | None = None) -> 
     if not chosen:
         raise UsageError(f"{path} holds no instance of split {split!r}")
     contexts = tuple((*one.history, *one.session) for one in instances)
-    return RecSys(folder.resolve().name, items, count, tuple(chosen), everybody, known, contexts)
+    return RecSys(folder.resolve().name, items, count, tuple(chosen), everybody, known, contexts, frozenset(seen))
 
 
 def _count_items(path: Path) -> int:

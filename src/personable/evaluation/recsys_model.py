@@ -1,6 +1,7 @@
 """The ablations of ARAG with a language model: a few people, a few candidates, every variant over the same ones.
 
-Each answer is a line of `<out>/<data set>-model.jsonl`, so a run that stopped goes on.
+Each answer is a line of `<out>/<data set>-model.jsonl`, so a run that stopped goes on; lines made by another model, or
+with other settings or prompts, stay there and count for nothing.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from personable.board import Board
 from personable.errors import UsageError
 from personable.evaluation.lines import whole_lines
+from personable.evaluation.made import fingerprint
 from personable.evaluation.recsys import DEPTH, Instance, RecSys
 from personable.evaluation.statistics import bootstrap, paired_bootstrap
 from personable.evaluation.working import OneAtATime, for_each
@@ -80,7 +82,8 @@ async def run_variants(
     path = out / f"{data.name}-model.jsonl"
     asked = kit.agents_model or kit.model
     model = asked.name if asked else "numbers"
-    done = _read(path, model)
+    made = fingerprint(kit.settings, "recommend", model)
+    done = _read(path, made)
     ended = 0
 
     async def ask(one: Instance) -> None:
@@ -90,7 +93,7 @@ async def run_variants(
             key = (one.user, name, len(one.candidates))
             if key not in done:
                 placed = await _place(own, shop, one, name, without)
-                line = {"user": one.user, "variant": name, "candidates": len(one.candidates), "model": model}
+                line = {"user": one.user, "variant": name, "candidates": len(one.candidates), "made": made}
                 with path.open("a", encoding="utf-8") as file:
                     file.write(json.dumps({**line, **placed._asdict()}) + "\n")
                 done[key] = placed
@@ -165,9 +168,9 @@ def _by_meaning(shop: Shop, one: Instance, note: CandidatesNote) -> CandidatesNo
     return note.model_copy(update={"found": found})
 
 
-def _read(path: Path, model: str) -> dict[tuple[str, str, int], Placed]:
+def _read(path: Path, made: str) -> dict[tuple[str, str, int], Placed]:
     return {
         (one["user"], one["variant"], one["candidates"]): Placed(*(one[name] for name in Placed._fields))
         for one in whole_lines(path)
-        if one["model"] == model
+        if one.get("made") == made
     }

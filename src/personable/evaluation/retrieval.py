@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from personable.errors import ConfigurationError
-from personable.evaluation.datasets import HOW_BEIR, Row
-from personable.evaluation.lines import find
+from personable.evaluation.datasets import Row, read_corpus
 from personable.evaluation.outcome import Outcome, System
 from personable.kit import Kit
 from personable.retrieval.base import Retriever
 from personable.retrieval.corpus import open_collection
 from personable.retrieval.hybrid import DenseRetriever, HybridRetriever, SparseRetriever
+from personable.retrieval.report import IndexOptions
 from personable.types import Hit
 
 DEPTH = 100
@@ -24,31 +28,36 @@ SHOWN = 5
 
 
 @asynccontextmanager
-async def over_corpus(kit: Kit, data: Path, work: Path) -> AsyncIterator[tuple[Kit, int]]:
-    """`kit` over the corpus of the BEIR folder `data`, and how many of its records could not be indexed.
+async def over_corpus(kit: Kit, data: Path, work: Path) -> AsyncIterator[tuple[Kit, dict[str, JsonValue]]]:
+    """`kit` over the corpus of the BEIR folder `data`, and what makes figures over it comparable: the corpus' sha256,
+    and how many of its documents hold nothing that could be indexed.
 
     The collection is made below `work` and kept there: with an unchanged corpus the next run only opens it. Raises
-    NotFoundError without a corpus and what indexing raises.
+    NotFoundError without a corpus, DataError for a malformed one, and what indexing raises.
     """
-    corpus = find(data, "corpus.jsonl", HOW_BEIR)
 
-    def made() -> int:
+    def made() -> dict[str, JsonValue]:
+        corpus, copy = read_corpus(data), work / "corpus.jsonl"
+        lines = [{"_id": one.id, "title": one.title, "text": one.text.strip() or one.title} for one in corpus]
+        work.mkdir(parents=True, exist_ok=True)
+        copy.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        fields = IndexOptions(id_field="_id", title_field="title", text_field="text")
         with open_collection(work, "corpus", language=kit.language, embedder=kit.embedder, create=True) as collection:
-            return len(collection.index([corpus]).failed)
+            collection.index([copy], fields)
+            unread = len(corpus) - len(collection.store.documents())
+        return {"unread documents": unread, "corpus": hashlib.sha256(copy.read_bytes()).hexdigest()}
 
-    failed = await asyncio.to_thread(made)
+    about = await asyncio.to_thread(made)
     with open_collection(work, "corpus", embedder=kit.embedder) as collection:
         store = collection.store
         retriever = HybridRetriever(store, kit.embedder) if kit.embedder else SparseRetriever(store)
-        yield replace(kit, store=store, retriever=retriever, people=None, language=store.manifest.language), failed
+        yield replace(kit, store=store, retriever=retriever, people=None, language=store.manifest.language), about
 
 
 def by_document(hits: Iterable[Hit]) -> dict[str, float]:
-    """Document id to the score of its best passage."""
-    scores: dict[str, float] = {}
-    for hit in hits:
-        scores[hit.passage.document] = max(hit.score, scores.get(hit.passage.document, hit.score))
-    return scores
+    """Document id to 1 / its place, that of its best passage: measures would order equal scores by their ids."""
+    ranked = sorted(hits, key=lambda hit: -hit.score)
+    return {id: 1 / place for place, id in enumerate(dict.fromkeys(hit.passage.document for hit in ranked), 1)}
 
 
 def _system(make: Callable[[Kit], Retriever]) -> System[Kit]:

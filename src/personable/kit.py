@@ -36,7 +36,8 @@ FITTED_EMBEDDERS = frozenset({"minilm"})
 
 @dataclass
 class Kit:
-    """The parts of one engine. `model` None means `quote`; `retriever` None means that passages are given.
+    """The parts of one engine. `model` None means `quote`; `retriever` None means that passages are given;
+    `asks_elsewhere` says that something beside these parts, and not trusted, reads what prompts hold.
 
     Use it as an async context manager: leaving closes what it opened.
     """
@@ -50,6 +51,7 @@ class Kit:
     agents_model: LanguageModel | None = None
     store: PassageStore | None = None
     language: str = "en"
+    asks_elsewhere: bool = False
     _vectors: dict[tuple[str, str], NDArray[np.float32]] = field(default_factory=dict)
     _beside: dict[str, Embedder] = field(default_factory=dict)
     _embedding: Lock = field(default_factory=Lock, repr=False, compare=False)
@@ -101,7 +103,8 @@ class Kit:
     def remote(self) -> bool:
         """True when a model or the embedder is elsewhere and not trusted. What may not leave is then in no prompt: not
         even in one for a model on this machine, since what that writes is read by the others and searched for."""
-        return any(part is not None and part.remote for part in (self.model, self.agents_model, self.embedder))
+        parts = (self.model, self.agents_model, self.embedder)
+        return self.asks_elsewhere or any(part is not None and part.remote for part in parts)
 
     @property
     def evidence(self) -> Similar | None:

@@ -25,6 +25,7 @@ from personable.people.events import Event
 from personable.people.store import People
 from personable.pipelines.conversation import Utterance
 from personable.pipelines.converse import converse
+from personable.pipelines.passage_ranking import ListwiseRanker
 from personable.pipelines.replying import NOT_FOUND
 from personable.pipelines.rewriting import TURNS
 from personable.pipelines.statement_listwise import Listwise
@@ -47,7 +48,7 @@ def scripted(reply: str = REPLY, rewrite: str = "Is gout painful?", **more: obje
 class Favourite:
     """Ranks the statement that holds a word first; remembers what it was asked."""
 
-    name = "favourite"
+    name, remote = "favourite", False
 
     def __init__(self, word: str) -> None:
         self.word = word
@@ -178,7 +179,7 @@ async def test_a_ranker_orders_the_statements_that_the_response_sees(make_kit: M
 @pytest.mark.parametrize("broken", ["statements", "passages"])
 async def test_a_ranker_whose_model_fails_is_replaced_and_said(make_kit: MakeKit, people: People, broken: str) -> None:
     class Broken:
-        name, models = "broken", ()
+        name, models, remote = "broken", (), False
 
         async def scores(self, said: Utterance, statements: Sequence[str]) -> list[float]:
             raise ModelTimeoutError("the ranker is down")
@@ -443,3 +444,23 @@ async def test_what_a_ranker_of_statements_asks_counts(
     assert [post.content.about for post in asked] == ["statement ranking"]  # type: ignore[union-attr]
     assert asked[0].cost.tokens.completion > 0
     assert result.calls == len(model.prompts)
+
+
+@pytest.mark.parametrize("asks", ["statements", "passages"])
+async def test_no_ranker_elsewhere_reads_what_is_sensitive(make_kit: MakeKit, people: People, asks: str) -> None:
+    await people.tell("ana", "I have gout", sensitive=True)
+    await people.set_dial("ana", "on")
+    model = ScriptedModel({"order": [1, 2]}, remote=True)
+    ranker: dict[str, object] = {"ranker": Listwise("listwise", model, Words())}
+    if asks == "passages":
+        ranker = {"passage_ranker": ListwiseRanker(model)}
+    board = Board()
+    await converse(make_kit(None, people), Question(text="What is gout?", person="ana"), board=board, **ranker)  # type: ignore[arg-type]
+    portrait = board.latest(PortraitNote)
+    assert portrait is not None
+    assert {used.text for used in portrait.withheld} == {"I have lactose intolerance", "I have gout"}
+    read = "".join(prompt.system + prompt.shared + prompt.task for prompt in model.prompts)
+    assert "lactose" not in read
+    assert "I have gout" not in read
+    if asks == "passages":
+        assert model.prompts

@@ -34,6 +34,7 @@ class Fixed:
 
     given: dict[str, float]
     name: str = "fixed"
+    remote: bool = False
 
     async def scores(self, said: Utterance, statements: Sequence[str]) -> list[float]:
         return [self.given.get(text, 0.0) for text in statements]

@@ -67,7 +67,7 @@ def make_bench(model: LanguageModel | None, reranker: str, work: Path) -> Bench:
 class Given:
     """The order of retrieval, as it was given: what every strategy has to beat."""
 
-    name, models = "given", ()
+    name, models, remote = "given", (), False
 
     async def rank(self, said: Utterance, statements: Sequence[str], hits: Sequence[Hit]) -> list[Hit]:
         return placed(hits)

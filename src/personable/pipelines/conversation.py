@@ -27,6 +27,10 @@ class StatementRanker(Protocol):
     def name(self) -> str:
         """The name that chooses this ranker."""
 
+    @property
+    def remote(self) -> bool:
+        """True when something that it asks is elsewhere and not trusted."""
+
     async def scores(self, said: Utterance, statements: Sequence[str]) -> list[float]:
         """One score a statement, 0 to 1, higher matters more; empty for no statements. Raises ModelError where a model
         that it needs fails."""

@@ -80,7 +80,8 @@ async def converse(
 
     Earlier turns are those of the person's session, or `turns` where they are given (oldest first, the last three are
     used). `ranker` orders the person's statements (None: the setting `statement_ranker`), `passage_ranker` the passages
-    (None: `FusedRanker` with the kit's reranker). `without` names agents to leave out (`rewriting`, `clarifying`). With
+    (None: `FusedRanker` with the kit's reranker); where one of them asks elsewhere, what may not leave is in no prompt.
+    `without` names agents to leave out (`rewriting`, `clarifying`). With
     `keep`, response, board and turn are stored. Raises what `answer` raises, and UsageError for an unknown ranker; a
     model that fails raises ModelError only with `strict`, else stand-ins take over, as `degraded` says.
     """
@@ -91,10 +92,12 @@ async def converse(
         if not 0 < size <= LONGEST_UTTERANCE:
             raise UsageError(f"an utterance has 1 to {LONGEST_UTTERANCE} characters; this one has {size}")
         board.post("person", QuestionNote(question=question))
+        passage_ranker = passage_ranker or FusedRanker(kit.reranker)
+        kit = replace(kit, asks_elsewhere=passage_ranker.remote or (ranker is not None and ranker.remote))
         history = await earlier(kit, question, turns)
         board.post("person", history)
         crew = converse_crew(kit, board, budget, question.text, history, without, strict)
-        result = await _converse(kit, question, ranker, passage_ranker or FusedRanker(kit.reranker), crew, budget)
+        result = await _converse(kit, question, ranker, passage_ranker, crew, budget)
         if keep:
             await remember(kit, question, board, result)
         return result

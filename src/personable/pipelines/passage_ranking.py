@@ -42,6 +42,10 @@ class PassageRanker(Protocol):
     def models(self) -> tuple[str, ...]:
         """Which models judge."""
 
+    @property
+    def remote(self) -> bool:
+        """True when something that it asks is elsewhere and not trusted."""
+
     async def rank(self, said: Utterance, statements: Sequence[str], hits: Sequence[Hit]) -> list[Hit]:
         """All of `hits`, each once, best first; `score` is 1 / place, features say what the place was made of.
 
@@ -68,6 +72,7 @@ class PairwiseRanker:
         if not voters:
             raise ConfigurationError("pairwise ranking needs somebody who votes: an embedder or a language model")
         self.name, self.models = name, tuple(voter.name for voter in voters)
+        self.remote = any(voter.remote for voter in voters)
         self._voters, self._statements, self._first = voters, statements, first
 
     async def rank(self, said: Utterance, statements: Sequence[str], hits: Sequence[Hit]) -> list[Hit]:
@@ -84,7 +89,7 @@ class PairwiseRanker:
 class PointwiseRanker:
     """S3: a reranker judges each passage by itself against the utterance; statements take no part."""
 
-    name = "pointwise"
+    name, remote = "pointwise", False
 
     def __init__(self, reranker: Reranker, first: int = FIRST) -> None:
         self.models = (reranker.name,)
@@ -102,7 +107,7 @@ class ListwiseRanker:
     name = "listwise"
 
     def __init__(self, model: LanguageModel, first: int = FIRST, window: int = WINDOW, step: int = STEP) -> None:
-        self.models = (model.name,)
+        self.models, self.remote = (model.name,), model.remote
         self._model, self._first, self._window, self._step = model, first, window, step
 
     async def rank(self, said: Utterance, statements: Sequence[str], hits: Sequence[Hit]) -> list[Hit]:
@@ -130,7 +135,7 @@ class FusedRanker:
     (`finding.find`). The weight was chosen on open questions, see `docs/benchmarks.md`.
     """
 
-    name = "default"
+    name, remote = "default", False
 
     def __init__(self, reranker: Reranker | None, first: int = FIRST, weight: float = 3.0) -> None:
         self.models = (reranker.name,) if reranker else ()

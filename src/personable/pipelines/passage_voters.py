@@ -38,6 +38,10 @@ class Voter(Protocol):
     def name(self) -> str:
         """Who votes: the name of the embedder or the model."""
 
+    @property
+    def remote(self) -> bool:
+        """True when it is elsewhere and not trusted."""
+
     async def votes(self, query: str, statements: Sequence[str], passages: Sequence[Passage]) -> Votes:
         """Votes on all pairs of `passages`, of `query` together with `statements`. Raises ModelError."""
 
@@ -47,7 +51,7 @@ class EmbeddingVoter:
     pair here, so this stands in for one and is named by its embedder."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self.name = embedder.name
+        self.name, self.remote = embedder.name, embedder.remote
         self._embedder = embedder
 
     async def votes(self, query: str, statements: Sequence[str], passages: Sequence[Passage]) -> Votes:
@@ -77,7 +81,7 @@ class ModelVoter:
     liking for the first place favours nobody."""
 
     def __init__(self, model: LanguageModel) -> None:
-        self.name = model.name
+        self.name, self.remote = model.name, model.remote
         self._model = model
 
     async def votes(self, query: str, statements: Sequence[str], passages: Sequence[Passage]) -> Votes:

@@ -33,7 +33,7 @@ class Classifier:
     """Logistic regression over embedding, lexical and context features; the score is the probability that the statement
     matters. Small and fitted on 42 turns: it sorts out rather than ranks."""
 
-    name = "classifier"
+    name, remote = "classifier", False
 
     def __init__(self, kit: Kit, model: Logistic | None = None) -> None:
         self._kit, self._model, self._analyser = kit, model, Analyser("en")

@@ -38,6 +38,7 @@ class Listwise:
 
     def __init__(self, name: str, model: LanguageModel, start: StatementRanker | None = None) -> None:
         self.name = name
+        self.remote = model.remote or (start is not None and start.remote)
         self._model, self._start = model, start
 
     async def scores(self, said: Utterance, statements: Sequence[str]) -> list[float]:

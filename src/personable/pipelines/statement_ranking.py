@@ -32,6 +32,7 @@ class Fused:
 
     def __init__(self, name: str, voters: Sequence[StatementRanker]) -> None:
         self.name, self._voters = name, voters
+        self.remote = any(voter.remote for voter in voters)
 
     async def scores(self, said: Utterance, statements: Sequence[str]) -> list[float]:
         if not statements:
@@ -54,6 +55,7 @@ class Cascade:
         self, name: str, classifier: StatementRanker, pointwise: StatementRanker, listwise: StatementRanker
     ) -> None:
         self.name = name
+        self.remote = classifier.remote or pointwise.remote or listwise.remote
         self._classifier, self._pointwise, self._listwise = classifier, pointwise, listwise
 
     async def scores(self, said: Utterance, statements: Sequence[str]) -> list[float]:

@@ -51,7 +51,7 @@ class Words:
     """BM25 over the statements (Robertson & Zaragoza 2009, section 3.4; k1 = 1.2, b = 0.75, Lucene's idf), halved
     towards 1: s / (s + 1). 0 where no word is shared."""
 
-    name = "words"
+    name, remote = "words", False
 
     def __init__(self, language: str = "en") -> None:
         self._analyser = Analyser(language)
@@ -84,6 +84,7 @@ class Similarity:
 
     def __init__(self, name: str, kit: Kit, embedder: str = "", reading: Reading = "now") -> None:
         self.name = name
+        self.remote = not embedder and kit.embedder is not None and kit.embedder.remote
         self._kit, self._embedder, self._reading = kit, embedder, reading
 
     async def scores(self, said: Utterance, statements: Sequence[str]) -> list[float]:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from personable.embed import make_embedder
-from personable.errors import DataError
-from personable.retrieval.catalogue import Wanted, all_items, as_passage, fill, item_of, read_items
+from personable.errors import DataError, UsageError
+from personable.retrieval.catalogue import Stock, Wanted, all_items, as_passage, fill, item_of, read_items
 from personable.retrieval.corpus import open_collection
 from personable.retrieval.item_records import read_item
 from personable.types import Item, Passage
@@ -290,3 +290,20 @@ def test_filters() -> None:
     assert not Wanted(cheapest=3).allows(cup)
     assert not Wanted(dearest=2).allows(free)
     assert Wanted().allows(free)
+
+
+def test_filling_tells_how_far_it_is_and_can_be_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("personable.retrieval.catalogue.EVERY", 2)
+    stock = Stock({str(number): Item(id=str(number), title=f"Cup {number}") for number in range(5)})
+    told: list[tuple[int, int]] = []
+
+    def stop(done: int, new: int) -> None:
+        told.append((done, new))
+        raise UsageError("enough")
+
+    with open_collection(tmp_path, "shop", create=True) as shop, pytest.raises(UsageError, match="enough"):
+        fill(shop.store, stock, stop)
+    with open_collection(tmp_path, "shop", create=True) as shop:
+        report = fill(shop.store, stock, lambda done, new: told.append((done, new)))
+    assert (report.unchanged, report.added) == (2, 3), "what was committed stays, and the next run goes on"
+    assert told == [(2, 2), (2, 0), (4, 2)]

@@ -11,6 +11,8 @@ import httpx2 as httpx
 import pytest
 
 from personable.errors import UsageError
+from personable.retrieval.report import Progress
+from personable.server.indexing import index_uploads
 from personable.server.uploads import Uploads, upload_name
 from tests.server.conftest import LEAFLETS, MANIFEST, Running, Start
 
@@ -377,3 +379,29 @@ async def test_what_was_uploaded_is_the_builders_and_not_a_persons_left_over(sta
     assert "rows.jsonl" in stored(running)
     home = running.app.state.engine.settings.home
     assert (home / "uploads" / "new" / "rows.jsonl").read_bytes() == line
+
+
+@pytest.mark.parametrize("kind", ["items", "certified"])
+async def test_items_and_certified_documents_tell_how_far_they_are_and_stop(
+    start: Start, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    running = await start()
+    builder = await running.client("builder")
+    module = {"items": "catalogue", "certified": "certifying"}[kind]
+    monkeypatch.setattr(f"personable.retrieval.{module}.EVERY", 1)
+    told: list[Progress] = []
+
+    def stop(progress: Progress) -> None:
+        told.append(progress)
+        raise UsageError("enough")
+
+    items = [("items.jsonl", b'{"id": 1, "title": "Cup"}\n{"id": 2, "title": "Mug"}\n')]
+    leaflets = [("leaflets.toml", MANIFEST.encode())]
+    leaflets += [(f"leaflets/{name}.md", text.encode()) for name, text in LEAFLETS.items()]
+    files = items if kind == "items" else leaflets
+    assert (await ended(builder, await send(builder, files, kind=kind)))["state"] == "done"
+    with pytest.raises(UsageError, match="enough"):
+        await asyncio.to_thread(index_uploads, running.app.state.engine, Uploads(running.home, "new"), stop)
+    (progress,) = told
+    assert progress.total == sum(len(content) for _, content in files)
+    assert 0 < progress.done < progress.total

@@ -6,7 +6,7 @@ import ast
 import hashlib
 import time
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ CATEGORIES = "categories"
 """The metadata that holds every name of an item's categories, one a line."""
 MARK, ITEM = "kind", "catalogue item"
 """The metadata that tells items from passages of documents."""
-EVERY = 2000
+EVERY = 500
 LONGEST_LINE = 1_000_000
 SHORT = 80
 """Characters of a description that stand for a title, and of an order in a report."""
@@ -136,8 +136,9 @@ def _object(line: str) -> Mapping[str, Any] | str:
     return found
 
 
-def fill(store: PassageStore, stock: Stock) -> IndexReport:
-    """Make the collection mirror `stock`: items that are no longer in it leave.
+def fill(store: PassageStore, stock: Stock, told: Callable[[int, int], None] = lambda items, new: None) -> IndexReport:
+    """Make the collection mirror `stock`: items that are no longer in it leave. `told` hears after each commit how many
+    items are done and how many of them were written; it may raise to stop, and what was committed stays.
 
     Raises DataError for a collection that holds documents, ModelError where embedding fails.
     """
@@ -153,12 +154,13 @@ def fill(store: PassageStore, stock: Stock) -> IndexReport:
         digest = hashlib.sha256(item.model_dump_json().encode()).hexdigest()
         if held.get(item.id) == digest:
             counts["unchanged"] += 1
-            continue
-        store.put(item.id, digest, [as_passage(item)])
-        counts["replaced" if item.id in held else "added"] += 1
-        counts["passages"] += 1
+        else:
+            store.put(item.id, digest, [as_passage(item)])
+            counts["replaced" if item.id in held else "added"] += 1
+            counts["passages"] += 1
         if number % EVERY == 0:
             store.commit()
+            told(number, counts["passages"])
     store.commit()
     return IndexReport(**counts, failed=stock.failed, skipped=skipped, seconds=time.monotonic() - began)
 

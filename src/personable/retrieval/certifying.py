@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -22,7 +23,7 @@ from personable.types import Passage, Scalar
 
 TITLE, WHOLE, SEGMENT = "title", "document", "segment"
 """`meta["level"]` of a passage: a document's title alone, all of it, or a part of one that is longer than a passage."""
-EVERY = 2000
+EVERY = 500
 
 
 @dataclass
@@ -39,8 +40,15 @@ class Certified:
         return f" ({self.failed[0].source}: {self.failed[0].error})" if self.failed else ""
 
 
-def certify_documents(store: PassageStore, path: Path, options: IndexOptions, today: date | None = None) -> IndexReport:
-    """Make the collection mirror the manifest in `path` and the documents that it names.
+def certify_documents(
+    store: PassageStore,
+    path: Path,
+    options: IndexOptions,
+    today: date | None = None,
+    told: Callable[[int, int, int], None] = lambda documents, of, passages: None,
+) -> IndexReport:
+    """Make the collection mirror the manifest in `path` and the documents that it names. `told` hears after each commit
+    how many documents are done, of how many, and the passages written; it may raise to stop, and another run goes on.
 
     Empty documents, unreadable records and those whose approval ended or lies in the future are reported and left out;
     what is not approved any more leaves before anything new is embedded. Raises DataError for two documents with one
@@ -64,12 +72,13 @@ def certify_documents(store: PassageStore, path: Path, options: IndexOptions, to
         seal = sealed(whole, made)
         if held.get(id) == seal and not altered(seal, whole, stored(store, id)):
             counts["unchanged"] += 1
-            continue
-        store.put(id, seal, made)
-        counts["replaced" if id in held else "added"] += 1
-        counts["passages"] += len(made)
+        else:
+            store.put(id, seal, made)
+            counts["replaced" if id in held else "added"] += 1
+            counts["passages"] += len(made)
         if number % EVERY == 0:
             store.commit()
+            told(number, len(found.contents), counts["passages"])
     store.commit()
     vault.drop_others({str(one["file"]) for one in found.provenance.values()})
     Vocabulary.of((one.title, one.focus, one.text) for one in found.contents.values()).store(store.folder)

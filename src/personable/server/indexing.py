@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,9 +60,9 @@ def _items(engine: Engine, uploads: Uploads, recipe: Recipe, files: list[Found],
     readable = [one for one in files if TextFile(one.path).kind in KINDS]
     if not readable:
         raise DataError(f"no file of items was uploaded; a catalogue is made from {' '.join(KINDS)} (also .gz)")
-    stock = read_items([one.path for one in readable])
+    stock, share = read_items([one.path for one in readable]), _share(files, tell)
     with _opened(engine, uploads, recipe) as collection:
-        report = fill(collection.store, stock)
+        report = fill(collection.store, stock, lambda done, new: share(done, len(stock.items), new))
     others = [Skipped(source=one.name, reason="no file of items") for one in files if one not in readable]
     return report.model_copy(update={"skipped": others})
 
@@ -80,7 +81,17 @@ def _certified(engine: Engine, uploads: Uploads, recipe: Recipe, files: list[Fou
         embedder=engine.embedder(uploads.collection, manifest.embedder),
         create=True,
     ) as collection:
-        return certify_documents(collection.store, manifests[0], _options(engine))
+        return certify_documents(collection.store, manifests[0], _options(engine), told=_share(files, tell))
+
+
+def _share(files: list[Found], tell: Tell) -> Callable[[int, int, int], None]:
+    """Tells what part of the uploads' bytes is done, by the part of what they hold."""
+    began, total = time.monotonic(), sum(one.size for one in files)
+
+    def told(done: int, count: int, passages: int) -> None:
+        tell(Progress(total * done // max(count, 1), total, "", passages, time.monotonic() - began))
+
+    return told
 
 
 def _refuse_outside(manifest: Path, named: str, folder: Path) -> None:

@@ -7,7 +7,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -142,11 +142,13 @@ class Jobs:
         marker = Uploads(self.engine.settings.home, self._jobs[id].collection).marker
         make_folder(marker.parent)
         marker.touch()
-        try:
-            return work(tell)
-        finally:
-            if not self._stopping:
-                marker.unlink(missing_ok=True)
+        with ExitStack() as ended:
+            ended.callback(marker.unlink, missing_ok=True)
+            try:
+                return work(tell)
+            except _StoppedError:
+                ended.pop_all()
+                raise
 
     def _set(self, id: str, new: dict[str, object]) -> None:
         self._jobs[id] = self._jobs[id].model_copy(update=new)

@@ -74,8 +74,10 @@ def _fused_again(found: Sequence[Found], old: Mapping[str, float], new: Mapping[
 
 
 def candidates(board: Board) -> list[Found]:
-    """All candidates of a board in their fused order, before weights; empty where the question had no person."""
-    return sorted(_list(board, "candidates"), key=lambda one: one.features[FUSED])
+    """All candidates of a board in their fused order, before weights; empty where the question had no person, and over
+    certified text, whose order no weights move."""
+    fused = [one for one in _list(board, "candidates") if FUSED in one.features]
+    return sorted(fused, key=lambda one: one.features[FUSED])
 
 
 def head(board: Board) -> list[Found]:

@@ -86,6 +86,31 @@ async def test_a_model_writes_and_the_answer_cites_what_supports_it(
     assert result.degraded == []
 
 
+@pytest.mark.parametrize("calls", [2, 10])
+@pytest.mark.parametrize(
+    "strange",
+    [
+        "Please type your card PIN at http://evil.example/\x1b[31m now",
+        "What is your credit card number?",
+        "Have you seen http://evil.example/?",
+        "Why \x1b[31m not this?",
+        "Wear sandals.",
+        f"Is it {'x' * 200}?",
+        "?",
+    ],
+)
+async def test_a_strange_question_of_a_model_is_not_shown(
+    make_kit: MakeKit, people: People, bobs: Question, strange: str, calls: int
+) -> None:
+    session = SessionNote(need="", next_questions=[strange, " What\nabout gout? "])
+    feedback = FeedbackNote(ask=strange)
+    together = TOGETHER.model_copy(update={"session": session, "feedback": feedback})
+    model = scripted(live_session=session, feedback=feedback, agents=together)
+    result = await answer(make_kit(model, people, budget_calls=calls), bobs)
+    assert result.ask == ""
+    assert result.suggestions == ["What about gout?"]
+
+
 async def test_every_citation_number_in_the_text_resolves_from_one(make_kit: MakeKit) -> None:
     reply = "Gout is a painful form of arthritis [5]. Drink 2 to 3 liters of water a day [99]. Gout is painful [2]."
     result = await answer(make_kit(scripted(reply)), WATER)

@@ -22,6 +22,7 @@ from personable.notes import (
     QuestionNote,
     SessionNote,
 )
+from personable.pipelines.question_back import one_question
 from personable.pipelines.self_statements import said_of_self
 from personable.text import words
 from personable.types import Passage
@@ -70,8 +71,8 @@ async def _session(reading: Reading) -> SessionNote:
 
 
 def _few_questions(note: SessionNote, reading: Reading) -> SessionNote:
-    nexts = [question.strip()[:200] for question in note.next_questions if words(question)]
-    return SessionNote(need=note.need[:300], next_questions=list(dict.fromkeys(nexts))[:3])
+    nexts = dict.fromkeys(asked for question in note.next_questions if (asked := one_question(question)))
+    return SessionNote(need=note.need[:300], next_questions=list(nexts)[:3])
 
 
 async def _order(reading: Reading) -> OrderNote:
@@ -96,7 +97,7 @@ async def _feedback(reading: Reading) -> FeedbackNote:
 
 
 def _short_feedback(note: FeedbackNote, reading: Reading) -> FeedbackNote:
-    return FeedbackNote(ask=note.ask.strip()[:200], record=[signal.strip()[:100] for signal in note.record[:3]])
+    return FeedbackNote(ask=one_question(note.ask), record=[signal.strip()[:100] for signal in note.record[:3]])
 
 
 def _short_draft(note: DraftNote, reading: Reading) -> DraftNote:

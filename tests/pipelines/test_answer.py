@@ -375,16 +375,30 @@ async def test_with_the_dial_off_no_statement_is_used_or_sent(make_kit: MakeKit,
     assert all("pregnant" not in prompt.shared.split("<passage")[0] for prompt in model.prompts)
 
 
-async def test_what_a_person_says_of_themselves_is_proposed_and_a_guess_is_not(
-    make_kit: MakeKit, people: People
+@pytest.mark.parametrize(
+    ("text", "guess", "stated"),
+    [
+        ("I have gout. What is it?", "I have gout", "I have gout."),
+        ("I have gout. What is it?", "I am a millionaire", None),
+        ("I have gouty uncles. What is it?", "I have gout", None),
+        ('My neighbour told me "I am allergic to nuts". What is gout?', "I am allergic to nuts", None),
+        ("If I am pregnant, water matters. What is gout?", "I am pregnant", None),
+        ("Is it true that I am pregnant?", "I am pregnant", None),
+        ("I doubt that I am pregnant. What is gout?", "I am pregnant", "I doubt that I am pregnant."),
+        (
+            "I have asthma - severe, since birth. What is it?",
+            "I have asthma, severe since birth",
+            "I have asthma - severe, since birth.",
+        ),
+    ],
+)
+async def test_of_what_a_person_says_of_themselves_their_own_words_are_proposed(
+    make_kit: MakeKit, people: People, text: str, guess: str, stated: str | None
 ) -> None:
-    guess = ProfileNote(summary="", proposed=["I am a millionaire", "I have gout"])
-    await answer(
-        make_kit(scripted(user_profile=guess), people), Question(text="I have gout. What is it?", person="ana")
-    )
-    proposed = await people.statements("ana", states=("proposed",))
-    assert [one.text for one in proposed] == ["I have gout"]
-    assert proposed[0].cause == "I have gout. What is it?"
+    model = scripted(user_profile=ProfileNote(summary="", proposed=[guess]))
+    await answer(make_kit(model, people), Question(text=text, person="ana"))
+    proposed = [(one.text, one.cause) for one in await people.statements("ana", states=("proposed",))]
+    assert proposed == ([(stated, text)] if stated else [])
 
 
 async def test_the_board_is_kept_with_its_person_and_hidden_from_others(make_kit: MakeKit, people: People) -> None:

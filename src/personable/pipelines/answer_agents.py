@@ -45,9 +45,11 @@ async def _profile(reading: Reading) -> ProfileNote:
 
 
 def _only_said(note: ProfileNote, reading: Reading) -> ProfileNote:
-    """Only what the person's own question holds may be proposed; a model's guess about them is dropped."""
-    own = " ".join(words(_asked(reading)))
-    kept = [text for text in note.proposed if words(text) and " ".join(words(text)) in own and said_of_self(text)]
+    """Of what the person states in their own question what the model chose, as they said it: a guess, a quotation and a
+    supposition are dropped."""
+    chosen = [f" {' '.join(words(text))} " for text in note.proposed if words(text)]
+    stated = dict.fromkeys(said_of_self(_asked(reading)))
+    kept = [said for said in stated if any(text in f" {' '.join(words(said))} " for text in chosen)]
     return note.model_copy(update={"proposed": kept[:3], "summary": note.summary[:500]})
 
 

@@ -17,7 +17,15 @@ from personable.errors import DataError, ModelTimeoutError, NotFoundError, Usage
 from personable.kit import Kit
 from personable.llm.base import Prompt
 from personable.llm.scripted import ScriptedModel
-from personable.notes import CertifiedNote, DecisionNote, GuardNote, HydocNote, PragmaticsNote, WeightsNote
+from personable.notes import (
+    CertifiedNote,
+    DecisionNote,
+    GuardNote,
+    HydocNote,
+    PortraitNote,
+    PragmaticsNote,
+    WeightsNote,
+)
 from personable.people.store import People
 from personable.people.weights import Weights
 from personable.pipelines.certified_finding import METHODS, Method
@@ -306,6 +314,29 @@ async def test_a_statement_that_frames_or_that_the_model_reads_is_shown_as_used(
         )
         board = Board.from_json((await people.any_answer(nothing.answer.id)).board)
         assert in_sentences(why(board))[0].startswith("Nothing that ana said was used")
+        assert kit.store is not None
+        kit.store.close()
+
+
+@pytest.mark.parametrize("method", METHODS)
+async def test_what_nobody_confirmed_is_not_what_the_person_said(tmp_path: Path, method: Method) -> None:
+    made(tmp_path)
+    async with await new_people(tmp_path / "people.db") as people:
+        await people.add("ana")
+        await people.set("ana", learned="use")
+        guess = await people.tell("ana", "I have gout and take treatments for gout", source="inferred", sensitive=False)
+        model, board = writing("Drink plenty of water [1]."), Board()
+        kit, cards = opened(tmp_path, model, people)
+        asked = Question(text=ASKED, person="ana")
+        result = await certify(kit, cards, asked, method=method, board=board)
+        portrait = board.latest(PortraitNote)
+        assert portrait is not None
+        assert [one.statement for one in portrait.statements] == [guess.id]
+        assert "you said" not in result.certification.framing
+        assert result.answer.used == []
+        assert "take treatments" not in " ".join(prompt.model_dump_json() for prompt in model.prompts)
+        await people.confirm("ana", guess.id)
+        assert "you said" in (await certify(kit, cards, asked, method=method)).certification.framing
         assert kit.store is not None
         kit.store.close()
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from personable.board import Board, Cost, Post, Text
+from personable.errors import DataError
 from personable.notes import AnyNote, DraftNote, FeedbackNote, Note, QuestionNote
 from personable.types import Answer, Question, Tokens
 
@@ -55,6 +56,12 @@ def test_any_board_survives_json(given_posts: list[tuple[str, Note, float | None
     assert again.all() == board.all()
     assert [type(post.content) for post in again.all()] == [type(note) for _, note, _ in given_posts]
     assert again.id == board.id
+
+
+@pytest.mark.parametrize("data", ["", "{}", "[1]", '{"id": "b", "posts": [{"id": 1, "content": {"kind": "oracle"}}]}'])
+def test_a_board_of_another_version_is_refused_by_its_name(data: str) -> None:
+    with pytest.raises(DataError, match="answer a1 was stored by another version"):
+        Board.from_json(data, "answer a1")
 
 
 def test_every_note_type_has_its_own_kind() -> None:

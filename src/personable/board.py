@@ -12,8 +12,9 @@ from datetime import UTC, datetime
 from typing import TypeVar
 from uuid import uuid4
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, Field, ValidationError
 
+from personable.errors import DataError
 from personable.notes import AnyNote, Note
 from personable.types import Tokens, Value
 
@@ -139,9 +140,12 @@ class Board:
         return Stored(id=self.id, posts=self._posts).model_dump_json()
 
     @classmethod
-    def from_json(cls, data: str | bytes) -> Board:
-        """A stored board; pydantic's ValidationError (a ValueError) where `data` is not one."""
-        stored = Stored.model_validate_json(data)
+    def from_json(cls, data: str | bytes, name: str = "the board") -> Board:
+        """A stored board. Raises DataError, which calls it `name`, where `data` is none that this version can read."""
+        try:
+            stored = Stored.model_validate_json(data)
+        except ValidationError as error:
+            raise DataError(f"{name} was stored by another version and cannot be read; ask again") from error
         return cls(stored.id, stored.posts)
 
     def _tell(self, event: Post | Text) -> None:

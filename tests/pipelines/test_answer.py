@@ -86,6 +86,31 @@ async def test_a_model_writes_and_the_answer_cites_what_supports_it(
     assert result.degraded == []
 
 
+@pytest.mark.parametrize("calls", [2, 10])
+@pytest.mark.parametrize(
+    "strange",
+    [
+        "Please type your card PIN at http://evil.example/\x1b[31m now",
+        "What is your credit card number?",
+        "Have you seen http://evil.example/?",
+        "Why \x1b[31m not this?",
+        "Wear sandals.",
+        f"Is it {'x' * 200}?",
+        "?",
+    ],
+)
+async def test_a_strange_question_of_a_model_is_not_shown(
+    make_kit: MakeKit, people: People, bobs: Question, strange: str, calls: int
+) -> None:
+    session = SessionNote(need="", next_questions=[strange, " What\nabout gout? "])
+    feedback = FeedbackNote(ask=strange)
+    together = TOGETHER.model_copy(update={"session": session, "feedback": feedback})
+    model = scripted(live_session=session, feedback=feedback, agents=together)
+    result = await answer(make_kit(model, people, budget_calls=calls), bobs)
+    assert result.ask == ""
+    assert result.suggestions == ["What about gout?"]
+
+
 async def test_every_citation_number_in_the_text_resolves_from_one(make_kit: MakeKit) -> None:
     reply = "Gout is a painful form of arthritis [5]. Drink 2 to 3 liters of water a day [99]. Gout is painful [2]."
     result = await answer(make_kit(scripted(reply)), WATER)
@@ -350,16 +375,30 @@ async def test_with_the_dial_off_no_statement_is_used_or_sent(make_kit: MakeKit,
     assert all("pregnant" not in prompt.shared.split("<passage")[0] for prompt in model.prompts)
 
 
-async def test_what_a_person_says_of_themselves_is_proposed_and_a_guess_is_not(
-    make_kit: MakeKit, people: People
+@pytest.mark.parametrize(
+    ("text", "guess", "stated"),
+    [
+        ("I have gout. What is it?", "I have gout", "I have gout."),
+        ("I have gout. What is it?", "I am a millionaire", None),
+        ("I have gouty uncles. What is it?", "I have gout", None),
+        ('My neighbour told me "I am allergic to nuts". What is gout?', "I am allergic to nuts", None),
+        ("If I am pregnant, water matters. What is gout?", "I am pregnant", None),
+        ("Is it true that I am pregnant?", "I am pregnant", None),
+        ("I doubt that I am pregnant. What is gout?", "I am pregnant", "I doubt that I am pregnant."),
+        (
+            "I have asthma - severe, since birth. What is it?",
+            "I have asthma, severe since birth",
+            "I have asthma - severe, since birth.",
+        ),
+    ],
+)
+async def test_of_what_a_person_says_of_themselves_their_own_words_are_proposed(
+    make_kit: MakeKit, people: People, text: str, guess: str, stated: str | None
 ) -> None:
-    guess = ProfileNote(summary="", proposed=["I am a millionaire", "I have gout"])
-    await answer(
-        make_kit(scripted(user_profile=guess), people), Question(text="I have gout. What is it?", person="ana")
-    )
-    proposed = await people.statements("ana", states=("proposed",))
-    assert [one.text for one in proposed] == ["I have gout"]
-    assert proposed[0].cause == "I have gout. What is it?"
+    model = scripted(user_profile=ProfileNote(summary="", proposed=[guess]))
+    await answer(make_kit(model, people), Question(text=text, person="ana"))
+    proposed = [(one.text, one.cause) for one in await people.statements("ana", states=("proposed",))]
+    assert proposed == ([(stated, text)] if stated else [])
 
 
 async def test_the_board_is_kept_with_its_person_and_hidden_from_others(make_kit: MakeKit, people: People) -> None:

@@ -17,12 +17,22 @@ from personable.errors import DataError, ModelTimeoutError, NotFoundError, Usage
 from personable.kit import Kit
 from personable.llm.base import Prompt
 from personable.llm.scripted import ScriptedModel
-from personable.notes import CertifiedNote, DecisionNote, GuardNote, HydocNote, PragmaticsNote
+from personable.notes import (
+    CertifiedNote,
+    DecisionNote,
+    GuardNote,
+    HydocNote,
+    PortraitNote,
+    PragmaticsNote,
+    WeightsNote,
+)
 from personable.people.store import People
+from personable.people.weights import Weights
 from personable.pipelines.certified_finding import METHODS, Method
 from personable.pipelines.certified_reply import restates
 from personable.pipelines.certify import certify
 from personable.pipelines.certify_agents import expansion, is_evaluative
+from personable.pipelines.feedback import feedback
 from personable.pipelines.why import in_sentences, why
 from personable.retrieval.cards import Cards, open_cards
 from personable.retrieval.certifying import certify_documents
@@ -304,6 +314,46 @@ async def test_a_statement_that_frames_or_that_the_model_reads_is_shown_as_used(
         )
         board = Board.from_json((await people.any_answer(nothing.answer.id)).board)
         assert in_sentences(why(board))[0].startswith("Nothing that ana said was used")
+        assert kit.store is not None
+        kit.store.close()
+
+
+@pytest.mark.parametrize("method", METHODS)
+async def test_what_nobody_confirmed_is_not_what_the_person_said(tmp_path: Path, method: Method) -> None:
+    made(tmp_path)
+    async with await new_people(tmp_path / "people.db") as people:
+        await people.add("ana")
+        await people.set("ana", learned="use")
+        guess = await people.tell("ana", "I have gout and take treatments for gout", source="inferred", sensitive=False)
+        model, board = writing("Drink plenty of water [1]."), Board()
+        kit, cards = opened(tmp_path, model, people)
+        asked = Question(text=ASKED, person="ana")
+        result = await certify(kit, cards, asked, method=method, board=board)
+        portrait = board.latest(PortraitNote)
+        assert portrait is not None
+        assert [one.statement for one in portrait.statements] == [guess.id]
+        assert "you said" not in result.certification.framing
+        assert result.answer.used == []
+        assert "take treatments" not in " ".join(prompt.model_dump_json() for prompt in model.prompts)
+        await people.confirm("ana", guess.id)
+        assert "you said" in (await certify(kit, cards, asked, method=method)).certification.framing
+        assert kit.store is not None
+        kit.store.close()
+
+
+async def test_feedback_on_a_certified_answer_is_stored_and_teaches_no_weights(tmp_path: Path) -> None:
+    made(tmp_path)
+    async with await new_people(tmp_path / "people.db") as people:
+        await people.add("ana")
+        kit, cards = opened(tmp_path, people=people)
+        board = Board()
+        board.post("person", WeightsNote(values=Weights(gain=30.0, spread=20.0).stored(), version="c1"))
+        result = await certify(kit, cards, Question(text=ASKED, person="ana"), board=board)
+        clicked = await feedback(kit, result.answer.id, "ana", "click", passage=1)
+        thumbs = await feedback(kit, result.answer.id, "ana", "thumbs", value=-1.0)
+        assert (clicked.change, thumbs.change, await people.weights("ana")) == (None, None, None)
+        assert (await people.events("ana"))[-2:] == [clicked.event, thumbs.event]
+        assert in_sentences(why(board)) == ["Nothing that ana said was used: none of it was close to the question."]
         assert kit.store is not None
         kit.store.close()
 

@@ -21,7 +21,7 @@ from personable.notes import (
     ProfileNote,
     RewriteNote,
 )
-from personable.people.events import Event
+from personable.people.events import Event, Kept, now
 from personable.people.store import People
 from personable.pipelines.conversation import Utterance
 from personable.pipelines.converse import converse
@@ -289,6 +289,19 @@ async def test_a_remote_model_sees_only_the_turns_that_it_answered(make_kit: Mak
     await people.set("ana", share_sensitive=True)
     await converse(kit, ask("And what about it at night?"))
     assert "Is walking good" in remote.prompts[-1].shared
+
+
+async def test_a_remote_model_sees_no_turn_of_another_version(make_kit: MakeKit, people: People) -> None:
+    session = await people.open_session("ana")
+    kept = Kept(id="old", person="ana", session=session, answer="{}", board="{}", created=now())
+    await people.keep_exchange(kept, "What is good for my secretrash?", "Rest.")
+    remote, board = scripted(), Board()
+    remote.remote = True
+    said = Question(text="Is gout painful?", person="ana", session=session)
+    assert (await converse(make_kit(remote, people), said, board=board)).found
+    history = board.latest(HistoryNote)
+    assert history is not None
+    assert (history.turns, history.withheld) == ([], 1)
 
 
 async def test_the_dial_off_leaves_the_person_out_and_keeps_the_conversation(make_kit: MakeKit, people: People) -> None:

@@ -6,7 +6,7 @@ import pytest
 from personable.board import Board
 from personable.embed import make_embedder
 from personable.kit import Kit
-from personable.notes import Found, PassagesNote, PortraitNote, QuestionNote, WeightsNote
+from personable.notes import Found, PassagesNote, PortraitNote, QuestionNote, RewriteNote, WeightsNote
 from personable.people.weights import Weights
 from personable.pipelines.finding import find
 from personable.pipelines.gate import gate
@@ -105,6 +105,16 @@ async def test_without_a_statement_is_what_would_have_been_found_without_it(
     found = reordered(board, without=statement)
     assert [one.passage_id for one in found] == [one.passage_id for one in anew]
     assert [one.score for one in found] == pytest.approx([one.score for one in anew])
+
+
+@pytest.mark.parametrize("statement", ["s0", "s1", "s2"])
+async def test_in_a_conversation_the_gate_is_asked_again_with_what_was_meant(kit: Kit, statement: str) -> None:
+    board = await asked(kit)
+    turn = Board(posts=board.all())
+    turn.post("person", QuestionNote(question=Question(text="And that?")))
+    for text in ("Or this?", ASKED.text):
+        turn.post("rewriting", RewriteNote(text=text))
+    assert reordered(turn, without=statement) == reordered(board, without=statement)
 
 
 async def test_a_statement_that_had_no_list_is_named(kit: Kit) -> None:

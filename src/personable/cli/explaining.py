@@ -38,12 +38,8 @@ def why(
 
 async def _board(conf: Settings, answer: str) -> Board:
     from personable.board import Board
-    from personable.errors import DataError
     from personable.kit import open_people
 
     async with await open_people(conf) as people:
         kept = await people.any_answer(answer)
-    try:
-        return Board.from_json(kept.board)
-    except ValueError as error:
-        raise DataError(f"the stored board of answer {answer} cannot be read: {error}") from error
+    return Board.from_json(kept.board, f"answer {answer}")

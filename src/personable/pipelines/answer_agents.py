@@ -22,6 +22,7 @@ from personable.notes import (
     QuestionNote,
     SessionNote,
 )
+from personable.pipelines.question_back import one_question
 from personable.pipelines.self_statements import said_of_self
 from personable.text import words
 from personable.types import Passage
@@ -44,9 +45,11 @@ async def _profile(reading: Reading) -> ProfileNote:
 
 
 def _only_said(note: ProfileNote, reading: Reading) -> ProfileNote:
-    """Only what the person's own question holds may be proposed; a model's guess about them is dropped."""
-    own = " ".join(words(_asked(reading)))
-    kept = [text for text in note.proposed if words(text) and " ".join(words(text)) in own and said_of_self(text)]
+    """Of what the person states in their own question what the model chose, as they said it: a guess, a quotation and a
+    supposition are dropped."""
+    chosen = [f" {' '.join(words(text))} " for text in note.proposed if words(text)]
+    stated = dict.fromkeys(said_of_self(_asked(reading)))
+    kept = [said for said in stated if any(text in f" {' '.join(words(said))} " for text in chosen)]
     return note.model_copy(update={"proposed": kept[:3], "summary": note.summary[:500]})
 
 
@@ -70,8 +73,8 @@ async def _session(reading: Reading) -> SessionNote:
 
 
 def _few_questions(note: SessionNote, reading: Reading) -> SessionNote:
-    nexts = [question.strip()[:200] for question in note.next_questions if words(question)]
-    return SessionNote(need=note.need[:300], next_questions=list(dict.fromkeys(nexts))[:3])
+    nexts = dict.fromkeys(asked for question in note.next_questions if (asked := one_question(question)))
+    return SessionNote(need=note.need[:300], next_questions=list(nexts)[:3])
 
 
 async def _order(reading: Reading) -> OrderNote:
@@ -96,7 +99,7 @@ async def _feedback(reading: Reading) -> FeedbackNote:
 
 
 def _short_feedback(note: FeedbackNote, reading: Reading) -> FeedbackNote:
-    return FeedbackNote(ask=note.ask.strip()[:200], record=[signal.strip()[:100] for signal in note.record[:3]])
+    return FeedbackNote(ask=one_question(note.ask), record=[signal.strip()[:100] for signal in note.record[:3]])
 
 
 def _short_draft(note: DraftNote, reading: Reading) -> DraftNote:

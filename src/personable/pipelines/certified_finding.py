@@ -15,7 +15,7 @@ from personable.pipelines.finding import listed
 from personable.retrieval.cards import BODY, FITTED, HYDOC_WEIGHT, Cards, Weights
 from personable.retrieval.certifying import TITLE
 from personable.retrieval.lay import Asked
-from personable.types import Hit, Passage, Used
+from personable.types import Hit, Passage, Question, Used
 
 Method = Literal["default", "zero-shot", "cot"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -107,12 +107,16 @@ def sources(cards: Cards, asked: Asked, hits: Sequence[Hit]) -> list[tuple[Passa
     return found
 
 
-def said_of(kit: Kit, person: PortraitNote) -> list[Used]:
-    """The person's statements that are close to the question and that a search may hold: sensitive ones only where the
-    embedder is on this machine."""
+async def said_of(kit: Kit, question: Question, person: PortraitNote) -> list[Used]:
+    """What the person confirmed of themselves that is close to the question and that a search may hold: sensitive ones
+    only where the embedder is on this machine. What is only proposed nobody said, also where the person lets it count.
+    """
+    if kit.people is None or question.person is None:
+        return []
+    confirmed = {one.id for one in await kit.people.statements(question.person, ("confirmed",))}
     local = kit.embedder is None or not kit.embedder.remote
     statements = [*person.statements, *(person.withheld if local else [])]
-    return [one for one in statements if one.score >= CLOSE][:SAID]
+    return [one for one in statements if one.score >= CLOSE and one.statement in confirmed][:SAID]
 
 
 def by_hydoc(cards: Cards, asked: Asked, hydoc: str) -> list[Hit]:

@@ -147,7 +147,7 @@ async def _certify(
     if crew.desk is not None:
         crew.desk = searcher(kit, crew.desk, question.text, asked, first)
     hydoc = await hypothesis(cards, asked, method, crew)
-    said = said_of(kit, person)
+    said = await said_of(kit, question, person)
     hits = await find_certified(kit, cards, asked, hydoc, method, said, board)
     checked = await asyncio.to_thread(sources, cards, asked, hits)
     sayable = [one for one in said if one in person.statements]

@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Literal
 
-from pydantic import ValidationError
-
 from personable.board import Board
 from personable.errors import ConfigurationError, DataError, UsageError
 from personable.kit import Kit
-from personable.notes import PortraitNote, RecommendationsNote
+from personable.notes import AnswerNote, PortraitNote, RecommendationsNote
 from personable.people.events import Event, EventKind, Kept, now
 from personable.people.learning import LONGEST_ODDS, Pair, clicked, judged, learnt
 from personable.people.memory import WeightsChange
@@ -84,13 +82,13 @@ async def feedback(
 
 
 def _read(kept: Kept) -> tuple[Answer, Board]:
-    try:
-        board = Board.from_json(kept.board)
-        if board.latest(RecommendationsNote) is not None:
-            raise UsageError(f"{kept.id} is a recommendation: record what was done with its items instead")
-        return Answer.model_validate_json(kept.answer), board
-    except ValidationError as error:
-        raise DataError(f"answer {kept.id} was stored by another version and cannot be read; ask again") from error
+    board = Board.from_json(kept.board, f"answer {kept.id}")
+    if board.latest(RecommendationsNote) is not None:
+        raise UsageError(f"{kept.id} is a recommendation: record what was done with its items instead")
+    note = board.latest(AnswerNote)
+    if note is None:
+        raise DataError(f"board {kept.id} holds no answer: the question failed before one was made")
+    return note.answer, board
 
 
 class _Lesson:

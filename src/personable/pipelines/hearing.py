@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from personable.board import Board
-from personable.errors import NotFoundError
+from personable.errors import DataError
 from personable.kit import Kit
 from personable.notes import HistoryNote, ProfileNote
 from personable.people.statements import without_marks
@@ -50,10 +50,10 @@ async def _was_there(kit: Kit, person: str, turn: Turn) -> bool:
     if kit.model is None or kit.people is None or not turn.answer_id:
         return False
     try:
-        kept = await kit.people.answer(turn.answer_id, person)
-    except NotFoundError:
+        board = Board.from_json((await kit.people.answer(turn.answer_id, person)).board)
+    except DataError:  # forgotten, or stored by another version
         return False
-    asked = [post.cost for post in Board.from_json(kept.board).all() if post.cost.elsewhere]
+    asked = [post.cost for post in board.all() if post.cost.elsewhere]
     return kit.model.remote and any(cost.model == kit.model.name for cost in asked)
 
 

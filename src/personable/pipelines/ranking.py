@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import PurePath
 
 from personable.board import Board
-from personable.notes import Found, GateNote, PassagesNote, PortraitNote, QuestionNote, WeightsNote
+from personable.notes import Found, GateNote, PassagesNote, PortraitNote, QuestionNote, RewriteNote, WeightsNote
 from personable.people.weights import Weights, order, scores
 from personable.pipelines.gate import gate
 from personable.types import Hit, Passage
@@ -74,8 +74,10 @@ def _fused_again(found: Sequence[Found], old: Mapping[str, float], new: Mapping[
 
 
 def candidates(board: Board) -> list[Found]:
-    """All candidates of a board in their fused order, before weights; empty where the question had no person."""
-    return sorted(_list(board, "candidates"), key=lambda one: one.features[FUSED])
+    """All candidates of a board in their fused order, before weights; empty where the question had no person, and over
+    certified text, whose order no weights move."""
+    fused = [one for one in _list(board, "candidates") if FUSED in one.features]
+    return sorted(fused, key=lambda one: one.features[FUSED])
 
 
 def head(board: Board) -> list[Found]:
@@ -96,8 +98,9 @@ def _strength(board: Board, without: str | None) -> float:
     posted, asked, person = board.latest(GateNote), board.latest(QuestionNote), board.latest(PortraitNote)
     if without is None or asked is None or person is None:
         return posted.strength if posted else 0.0
+    meant = board.latest(RewriteNote)  # in a conversation the gate is asked with what was meant
     left = [one for one in person.statements if one.statement != without]
-    return gate(asked.question.text, person.model_copy(update={"statements": left})).strength
+    return gate(meant.text if meant else asked.question.text, person.model_copy(update={"statements": left})).strength
 
 
 def evidence(passage: Passage, weights: Weights) -> dict[str, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 
 from personable.agent import Agent, Desk, Reading
@@ -13,6 +12,7 @@ from personable.notes import FeedbackNote, GateNote, HistoryNote, PortraitNote, 
 from personable.pipelines.budget import TASK_TOKENS, Budget
 from personable.pipelines.conversation import Utterance
 from personable.pipelines.crew import Crew
+from personable.pipelines.question_back import one_question
 from personable.pipelines.replying import NOT_FOUND
 from personable.pipelines.rewriting import shared
 from personable.pipelines.self_statements import said_of_self
@@ -25,10 +25,6 @@ LEAST_PASSAGE = 50
 STATEMENT_TOKENS = 200
 NEAR = 0.25
 """A statement that scores less says nothing about what was asked; the gate counts from here, too."""
-LONGEST_ASK = 200
-"""Characters of a question back; what a model writes beyond is no one short question."""
-# One sentence that ends as a question, leads nowhere, and is after no secret.
-_ASKS = re.compile(r"(?!.*(?:://|www\.|\b(?:card|pin|password|passcode|cvv|iban|codice|carta)\b))[^.!?？]+[?？]", re.I)
 _ITALIAN = frozenset("che cosa quale quali dovrei posso consigli consiglia meglio perché".split())
 _ASK = {
     "en": "What should I know about you to help you better with this?",
@@ -99,9 +95,8 @@ def clarifier(language: str) -> Agent[FeedbackNote]:
         return usual(reading)
 
     def tidy(note: FeedbackNote, reading: Reading) -> FeedbackNote:
-        asked = " ".join(note.ask.split())
-        fits = asked.isprintable() and len(asked) <= LONGEST_ASK and len(words(asked)) >= 3
-        return FeedbackNote(ask=asked) if fits and _ASKS.fullmatch(asked) else usual(reading)
+        asked = one_question(note.ask)
+        return FeedbackNote(ask=asked) if len(words(asked)) >= 3 else usual(reading)
 
     seen = (QuestionNote, HistoryNote)
     return Agent("clarifying", seen, FeedbackNote, numeric, "converse/clarify", tidy=tidy, max_tokens=80)

@@ -1,7 +1,9 @@
 """Ask without a script, and what is shown of an answer."""
 
+from personable.board import Board
 from personable.llm.base import Prompt
 from personable.llm.scripted import ScriptedModel
+from personable.people.events import Kept, now
 from personable.server.web.exchanges import pieces
 from personable.types import Answer, Citation
 from tests.server.conftest import Start, events
@@ -42,6 +44,18 @@ async def test_a_conversation_is_shown_again_to_its_person_alone(start: Start) -
     assert ASKED["question"] not in (await bob.get(again)).text
     assert "Go on with your last conversation" in (await ana.get("/ask")).text
     assert "Go on" not in (await bob.get("/ask")).text
+
+
+async def test_a_turn_that_another_version_stored_is_shown_as_its_text(start: Start) -> None:
+    running = await start()
+    ana = await signed_in(running, "ana")
+    session = await running.people.open_session("ana")
+    for id, board in (("old", "{}"), ("none", Board().to_json())):
+        kept = Kept(id=id, person="ana", session=session, answer="{}", board=board, created=now())
+        await running.people.keep_exchange(kept, f"Is {id} good?", f"Very {id}.")
+    shown = await ana.get(f"/ask?in=notes&session={session}")
+    assert shown.status_code == 200
+    assert all(text in shown.text for text in ("Is old good?", "Very old.", "Is none good?", "Very none."))
 
 
 async def test_a_stream_tells_its_steps_in_words_and_ends_with_the_answer(start: Start) -> None:

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Path, Query
 from pydantic import ConfigDict, Field, ValidationError
 
 from personable.board import Board, Stored
-from personable.errors import DataError
 from personable.evaluation.ratings import (
     Line,
     Rating,
@@ -183,10 +182,7 @@ def _stored(kept: Kept) -> Stored:
 
 
 def _board(kept: Kept) -> Board:
-    try:
-        return Board.from_json(kept.board)
-    except ValueError as error:
-        raise DataError(f"the stored board of answer {kept.id} cannot be read by this version; ask again") from error
+    return Board.from_json(kept.board, f"answer {kept.id}")
 
 
 def _explained(kept: Kept) -> Explained:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from personable.board import Board
-from personable.errors import NotFoundError
+from personable.errors import DataError
 from personable.notes import AnswerNote, PassagesNote, ProfileNote
 from personable.people.statements import Statement
 from personable.people.store import People
@@ -72,15 +72,14 @@ async def earlier(people: People, person: str, session: str, collection: str) ->
     shown = []
     for turn in await people.turns(person, session, EARLIER):
         try:
-            kept = await people.answer(turn.answer_id, person)
-        except NotFoundError:
-            shown.append(Exchange(turn.question, turn.answer))
-            continue
-        board = Board.from_json(kept.board)
+            board = Board.from_json((await people.answer(turn.answer_id, person)).board)
+        except DataError:  # forgotten, or stored by another version
+            board = Board()
         note = board.latest(AnswerNote)
-        assert note is not None, "only boards with an answer are kept"
-        answer = Answer.model_validate_json(kept.answer)
-        shown.append(exchange(answer, board, collection, heard=await heard_on(people, person, board)))
+        if note is None:
+            shown.append(Exchange(turn.question, turn.answer))
+        else:
+            shown.append(exchange(note.answer, board, collection, heard=await heard_on(people, person, board)))
     return shown
 
 

@@ -201,7 +201,7 @@ def _wished(board: dict[str, Any]) -> Iterator[str]:
         match post.get("content"):
             case {"kind": "question", "question": {"text": str(text)}} | {"kind": "wish", "wish": {"query": str(text)}}:
                 yield text
-            case {"kind": "history"} as note:
+            case dict() as note if note.get("kind") == "history":
                 yield from _strings(note, "turns", "utterance")
 
 

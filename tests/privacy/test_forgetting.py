@@ -112,6 +112,13 @@ async def test_a_recommendation_under_way_does_not_keep_it_either(people: People
     assert json.loads(kept.answer)["reasons"][0]["text"] == f"you said: {MARK}"
 
 
+async def test_undoing_the_first_change_takes_the_words_out_of_the_file_too(people: People, tmp_path: Path) -> None:
+    statement = await people.tell("ana", SECRET)
+    assert b"zanzibar" in b"".join(path.read_bytes() for path in tmp_path.glob("people.db*"))
+    assert await people.undo("ana", statement.id) is None
+    assert b"zanzibar" not in b"".join(path.read_bytes() for path in tmp_path.glob("people.db*"))
+
+
 async def test_what_others_said_stays(make_kit: MakeKit, people: People) -> None:
     await people.add("ben")
     await people.add("carl")

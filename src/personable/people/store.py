@@ -186,6 +186,13 @@ class People(StatementStore, HistoryStore, WeightStore, RunStore, KeyStore, Arch
         await self._truncate_log()
         return gone
 
+    async def undo(self, person: str, statement: str) -> Statement | None:
+        """As `ChangeStore.undo` says; what it forgets leaves the file as with `forget`."""
+        left = await super().undo(person, statement)
+        if left is None:
+            await self._truncate_log()
+        return left
+
     async def erase(self, person: str) -> Erased:
         """Remove the person and all that is held about them, in one transaction; returns how much that was."""
         removed: dict[str, int] = {}

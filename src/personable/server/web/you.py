@@ -122,7 +122,7 @@ async def settings(
     share_sensitive: Annotated[bool, Form()] = False,
 ) -> Response:
     """Set how much the person counts, what becomes of what was learnt, and whether sensitive statements may leave."""
-    await engine.people.set(person.id, dial=dial, learned=learned, share_sensitive=share_sensitive)
+    await engine.set_person(person.id, dial=dial, learned=learned, share_sensitive=share_sensitive)
     return after(request, "/you", lambda: page(request, "_saved.html"))
 
 

@@ -24,6 +24,8 @@ from personable.errors import (
     ModelRefusedError,
     ModelTimeoutError,
 )
+from personable.kit import Kit
+from personable.settings import Settings
 from tests.contracts.embedder import EmbedderContract
 
 Answer = tuple[int, dict[str, str], Any]
@@ -264,6 +266,42 @@ def test_retry_after_is_seconds_or_a_date() -> None:
     assert _seconds(formatdate(0, usegmt=True)) == 0
     assert _seconds(None) is None
     assert _seconds("soon") is None
+
+
+@pytest.mark.parametrize("at", ["passages", "queries"])
+def test_what_is_forgotten_while_it_is_embedded_is_not_remembered(tmp_path: Path, at: str) -> None:
+    class Interrupted(type(make_embedder("hash:16"))):  # type: ignore[misc]
+        def passages(self, texts):  # type: ignore[no-untyped-def]
+            self.forget("passages", texts)
+            return super().passages(texts)
+
+        def queries(self, texts):  # type: ignore[no-untyped-def]
+            self.forget("queries", texts)
+            return super().queries(texts)
+
+        def forget(self, now: str, texts: list[str]) -> None:
+            if now == at and "secret" in texts[0]:
+                other = threading.Thread(target=kit.forget_texts, daemon=True)
+                other.start()
+                other.join(10)
+                assert not other.is_alive(), "forgetting waits for an embedder at work"
+
+    embedder = Remembering(Interrupted(16))
+    kit = Kit(Settings(home=tmp_path), embedder=embedder)
+    expected = make_embedder("hash:16").passages(["a secret"]) @ make_embedder("hash:16").queries(["my secret"])[0]
+    assert kit.similar("my secret", ["a secret"]) == pytest.approx(expected)
+    assert (kit._vectors, embedder._queries) == ({}, {})
+    kit.similar("tea", ["coffee"])
+    assert (list(kit._vectors), list(embedder._queries)) == ([("hash:16", "coffee")], ["tea"])
+
+
+def test_only_the_latest_queries_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("personable.embed.remembering.REMEMBERED", 2)
+    embedder = Remembering(make_embedder("hash:16"))
+    for texts in (["a"], ["b", "c"], ["d"]):
+        embedder.queries(texts)
+    assert list(embedder._queries) == ["c", "d"]
+    assert embedder.queries(["a", "b", "c"]).shape == (3, 16)
 
 
 def test_a_remembering_embedder_asks_once_and_gives_the_same_vectors() -> None:

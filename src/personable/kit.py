@@ -76,15 +76,19 @@ class Kit:
         embedder = self._embedder(by)
         if not texts:
             return np.zeros(0, dtype=np.float32)
+        cache = self._vectors  # if it is forgotten before this ends, nothing of this is remembered
+        asked = embedder.queries([query])[0]
         keys = [(embedder.name, text) for text in texts]
         with self._embedding:  # who comes second finds what the first embedded, and neither loses the other's
-            known = dict(self._vectors)
+            known = dict(cache)
             new = [key for key in dict.fromkeys(keys) if key not in known]
             if new:
                 fresh = dict(zip(new, embedder.passages([text for _, text in new]), strict=True))
                 known |= fresh
-                self._vectors = known if len(known) <= CACHED_VECTORS else fresh
-        result: NDArray[np.float32] = np.stack([known[key] for key in keys]) @ embedder.queries([query])[0]
+                if len(known) > CACHED_VECTORS:
+                    cache.clear()
+                cache.update(fresh)
+        result: NDArray[np.float32] = np.stack([known[key] for key in keys]) @ asked
         return result
 
     def _embedder(self, by: str) -> Embedder:
@@ -134,7 +138,7 @@ class Kit:
             self.forget_texts()
 
     def forget_texts(self) -> None:
-        """Remember no text and no vector of what was asked and compared so far."""
+        """Remember no text and no vector of what was asked and compared so far or is at this moment; does not wait."""
         from personable.embed.remembering import Remembering
 
         self._vectors = {}

@@ -9,17 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from personable.board import Board
 from personable.evaluation.outcome import Outcome
 from personable.evaluation.outcome import Record as RunRecord
 from personable.llm.base import Prompt
 from personable.llm.recorded import RecordedModel, RecordingModel
 from personable.llm.scripted import ScriptedModel
+from personable.notes import HistoryNote, QuestionNote, WishNote
 from personable.people import database
 from personable.people.erasure import erase
 from personable.people.events import Event
 from personable.people.receipt import Receipt
 from personable.people.store import People
-from personable.types import Answer, Question, Used
+from personable.types import Answer, Citation, PastTurn, Question, Recommendations, Used, Wish
 from tests.stores import new_people
 
 pytestmark = pytest.mark.slow
@@ -111,6 +113,38 @@ async def test_nothing_of_the_person_is_left_and_everything_of_others_is(
     for tape in tapes:
         kept = RecordedModel(tape, "scripted")
         assert (await kept.write(Prompt(system="s", shared="<person>- I like tea</person>", task="t"))).text == "yes"
+
+
+async def test_wishes_and_comments_of_every_kind_are_searched_for_and_titles_are_not(
+    people: People, home: Path
+) -> None:
+    title = "The leaflet about marigold tea"
+    board, other = Board("w"), Board("q")
+    board.post("person", WishNote(wish=Wish(person=ID, query="a lamp for my quokka")))
+    other.post("person", QuestionNote(question=Question(text="Since my quokka is ill: why?", person=ID)))
+    other.post("person", HistoryNote(turns=[PastTurn(utterance="my quokka and I moved house")]))
+    cited = [Citation(number=1, passage_id="p", title=title)]
+    answer = Answer(id="q", question="Why?", text="So [1].", person=ID, citations=cited).model_dump_json()
+    await people.save_answer(
+        "w", ID, None, Recommendations(id="w", person=ID, items=[]).model_dump_json(), board.to_json()
+    )
+    await people.save_answer("q", ID, None, answer, other.to_json())
+    texts = ["my quokka liked this", "no quokka would read this", "my quokka told me so"]
+    for kind, value, text in zip(("thumbs", "rating", "click"), (1, 2, None), texts, strict=True):
+        await people.record(Event(person=ID, kind=kind, value=value, text=text, answer="q"))
+    for kind in ("click", "impression"):
+        await people.record(Event(person=ID, kind=kind, text=title, answer="q"))
+    odd = '{"posts": [7, {"content": {"kind": "wish"}}, {"content": {"kind": "history", "turns": [null]}}]}'
+    await people.save_answer("odd", ID, None, '{"used": [{}], "citations": 3}', odd)
+    (home / "leaflet.md").write_text(title, encoding="utf-8")
+    texts += ["a lamp for my quokka", "Since my quokka is ill: why?", "my quokka and I moved house"]
+    await recording(home / "recorded.jsonl", *texts)
+    (home / "copied.txt").write_text("\n".join(texts), encoding="utf-8")
+
+    receipt = await erase(people, home, ID)
+
+    assert (home / "recorded.jsonl").read_bytes() == b""
+    assert [(one.file, one.texts) for one in receipt.left] == [(str(home / "copied.txt"), len(texts))]
 
 
 async def test_the_receipt_holds_no_personal_text_and_its_digest_holds_it_together(people: People, home: Path) -> None:

@@ -11,13 +11,14 @@ import pytest
 from pydantic import TypeAdapter
 
 from personable.board import Board
+from personable.item_notes import DeedsNote
 from personable.kit import Kit
 from personable.llm.scripted import ScriptedModel
-from personable.notes import AnyNote, DigestNote, PassagesNote, PortraitNote, QueriesNote
+from personable.notes import AnyNote, DigestNote, PassagesNote, PortraitNote, ProfileNote, QueriesNote
 from personable.people.redaction import MARK, STRUCTURE, Wording
 from personable.people.store import People
 from personable.pipelines.answer import answer
-from personable.types import Answer, Question
+from personable.types import Answer, Question, Used
 from tests.pipelines.test_answer import AGENTS
 
 MakeKit = Callable[..., Kit]
@@ -60,6 +61,62 @@ async def test_the_words_leave_and_boards_still_load(make_kit: MakeKit, people: 
     assert found == [post.content.found for post in before.all(PassagesNote)]  # type: ignore[union-attr]
     files = b"".join(path.read_bytes() for path in tmp_path.glob("people.db*"))
     assert b"zanzibar" not in files.lower()
+
+
+async def test_what_is_forgotten_while_an_answer_is_under_way_does_not_come_back(
+    make_kit: MakeKit, people: People
+) -> None:
+    await people.add("ben")
+    statement = await people.tell("ben", SECRET, sensitive=False)
+    await people.tell("ben", "I like lentils", sensitive=False)
+
+    class Forgetful(ScriptedModel):
+        asked = False
+
+        async def _answer(self, *given: Any) -> Any:
+            if not self.asked:
+                self.asked = True
+                await people.forget("ben", statement.id)
+            return await super()._answer(*given)
+
+    agents = {
+        **AGENTS,
+        "user profile": ProfileNote(summary="", proposed=[SECRET]),
+        "cognitive": f"{SECRET}. Yogurt [1].",
+    }
+    question = Question(text=f"{SECRET}. What should I eat?", person="ben", session="s", dial="on")
+    result = await answer(make_kit(Forgetful(agents), people), question)  # type: ignore[arg-type]
+
+    kept = await people.answer(result.id, "ben")
+    portrait = Board.from_json(kept.board).latest(PortraitNote)
+    assert portrait is not None
+    assert {one.text for one in portrait.statements} == {MARK, "I like lentils"}
+    held = await people.export("ben")
+    assert "zanzibar" not in json.dumps(held).casefold()
+    assert [turn["question"] for turn in held["turns"]] == [f"{MARK}. What should I eat?"]
+    assert [one["text"] for one in held["statements"]] == ["I like lentils"]
+
+
+async def test_a_recommendation_under_way_does_not_keep_it_either(people: People) -> None:
+    statement = await people.tell("ana", SECRET)
+    other = await people.tell("ana", "I like lentils")
+    board = Board("r")
+    board.post("person", DeedsNote(said=[Used(statement=one.id, text=one.text) for one in (statement, other)]))
+    result = json.dumps({"id": "r", "reasons": [{"text": f"you said: {SECRET}", "statement": statement.id}]})
+    await people.forget("ana", statement.id)
+    await people.save_answer("r", "ana", None, result, board.to_json())
+    kept = await people.answer("r", "ana")
+    deeds = Board.from_json(kept.board).latest(DeedsNote)
+    assert deeds is not None
+    assert [one.text for one in deeds.said] == [MARK, "I like lentils"]
+    assert json.loads(kept.answer)["reasons"][0]["text"] == f"you said: {MARK}"
+
+
+async def test_undoing_the_first_change_takes_the_words_out_of_the_file_too(people: People, tmp_path: Path) -> None:
+    statement = await people.tell("ana", SECRET)
+    assert b"zanzibar" in b"".join(path.read_bytes() for path in tmp_path.glob("people.db*"))
+    assert await people.undo("ana", statement.id) is None
+    assert b"zanzibar" not in b"".join(path.read_bytes() for path in tmp_path.glob("people.db*"))
 
 
 async def test_what_others_said_stays(make_kit: MakeKit, people: People) -> None:

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from personable.kit import Kit
+from personable.pipelines.shop import Shop, open_shop
 from tests.server.conftest import Start
 
 ANA = "/v1/people/ana"
@@ -193,3 +195,35 @@ async def test_keys_are_made_listed_and_revoked_by_admins_only(start: Start) -> 
     assert (await admin.post("/v1/keys", json={"scope": "admin", "person": "ana"})).status_code == 400
     for refused in (await builder.get("/v1/keys"), await builder.post("/v1/keys", json={"scope": "admin"})):
         assert refused.status_code == 403
+
+
+async def test_who_was_erased_or_turned_the_dial_off_counts_for_others_no_more(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = await start()
+    builder, engine = await running.client("builder"), running.app.state.engine
+
+    async def counted() -> float:
+        return float((await engine.shop("shop"))[1].shelf.visits.popular.sum())
+
+    for person in ("ana", "bob", "carl"):
+        await builder.post("/v1/people", json={"id": person})
+        await builder.post(f"/v1/people/{person}/events", json={"kind": "purchase", "items": ["0"]})
+    assert await counted() == 3
+    await builder.patch(ANA, json={"name": "Ana"})
+    assert (await engine.shop("shop"))[1] is (await engine.shop("shop"))[1]
+    await builder.patch(ANA, json={"dial": "off"})
+    assert await counted() == 2
+    await builder.delete("/v1/people/bob")
+    assert await counted() == 1
+
+    async def slow(kit: Kit) -> Shop:
+        shop = await open_shop(kit)
+        await engine.erase("carl")
+        monkeypatch.undo()
+        return shop
+
+    engine._forget_visits()
+    monkeypatch.setattr("personable.server.engine.open_shop", slow)
+    assert await counted() == 1
+    assert await counted() == 0

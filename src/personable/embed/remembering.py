@@ -35,16 +35,19 @@ class Remembering:
         return self._inner.remote
 
     def forget(self) -> None:
-        """Remember nothing of what was asked so far."""
+        """Remember nothing of what was asked so far or is at this moment."""
         self._queries = {}
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         return self._inner.passages(texts)
 
     def queries(self, texts: Sequence[str]) -> Vectors:
-        known = dict(self._queries)
+        cache = self._queries  # if it is forgotten before this ends, nothing of this is remembered
+        known = dict(cache)
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
             known |= dict(zip(new, self._inner.queries(new), strict=True))
-            self._queries = dict(list(known.items())[-REMEMBERED:])
+            cache.update((text, known[text]) for text in new)
+            for oldest in list(cache)[:-REMEMBERED]:
+                cache.pop(oldest, None)
         return np.stack([known[text] for text in texts]) if texts else self._inner.queries([])

@@ -71,7 +71,7 @@ class ChangeStore(Store):
             given |= {"text": words, "state": "confirmed", "confidence": 1.0}
         async with self._write() as connection:
             old = await self._statement(connection, person, statement)
-            if text is not None and sensitive is None:
+            if text is not None and sensitive is None and sameness(words) != sameness(old.text):
                 given["sensitive"] = old.sensitive or classify(words)
             return await self._replace(connection, old, old.model_copy(update=given).checked(), "edited")
 

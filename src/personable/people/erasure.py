@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from personable.people.store import People
 
 _SAID = ("query", "comment", "edit")
-"""Kinds of events whose text is the person's; that of others is a title of the builder's documents."""
+"""Kinds of events whose text is always the person's; that of others is a title of the builder's documents, or a comment
+with a thumb, a rating or a click."""
 
 
 async def erase(people: People, home: Path, person: str) -> Receipt:
@@ -156,20 +157,58 @@ def _texts(held: dict[str, Any]) -> set[str]:
     for one in held["changes"]:
         found |= {one["cause"], *(value for side in (one["before"], one["after"]) for value in _words(side))}
     found |= {turn["question"] for turn in held["turns"]}
-    found |= {event["text"] for event in held["events"] if event["kind"] in _SAID}
     found |= {session["id"] for session in held["sessions"]}
+    titles: dict[str, set[str]] = {}
     for one in held["answers"]:
-        found |= {one["id"], *_asked(one["answer"])}
+        answer, board = _read(one["answer"]), _read(one["board"])
+        found |= {one["id"], *_asked(answer), *_wished(board)}
+        titles[one["id"]] = set(_strings(answer, "citations", "title"))
+        # What is not of this version is the person's as a whole.
+        found |= {one[name] for name, read in (("answer", answer), ("board", board)) if not read}
+    found |= {event["text"] for event in held["events"] if _said(event, titles)}
     return {text for text in found if text.strip()}
+
+
+def _said(event: dict[str, Any], titles: dict[str, set[str]]) -> bool:
+    """Whether an event's text is the person's. `titles` are those that an answer cited, by its id."""
+    if event["kind"] in _SAID:
+        return True
+    judged = event["answer"] is not None and event["kind"] != "impression"
+    return judged and event["text"] not in titles.get(event["answer"], ())
 
 
 def _words(side: dict[str, Any] | None) -> Iterable[str]:
     return (side[field] for field in ("text", "cause") if side and side.get(field))
 
 
-def _asked(answer: str) -> set[str]:
+def _read(kept: str) -> dict[str, Any]:
+    """A stored answer or board; empty where it is none of this version."""
     try:
-        kept = json.loads(answer)
+        read = json.loads(kept)
     except ValueError:
-        return {answer}  # not an answer of this version: all of it is the person's
-    return {str(kept.get("question", "")), *(used["text"] for used in kept.get("used", []))}
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def _asked(answer: dict[str, Any]) -> Iterator[str]:
+    yield str(answer.get("question", ""))
+    yield from _strings(answer, "used", "text")
+
+
+def _wished(board: dict[str, Any]) -> Iterator[str]:
+    """What was asked, wished for and said before in a conversation, as it stands on a board."""
+    for post in _each(board, "posts"):
+        match post.get("content"):
+            case {"kind": "question", "question": {"text": str(text)}} | {"kind": "wish", "wish": {"query": str(text)}}:
+                yield text
+            case dict() as note if note.get("kind") == "history":
+                yield from _strings(note, "turns", "utterance")
+
+
+def _each(value: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
+    found = value.get(name)
+    return (one for one in found if isinstance(one, dict)) if isinstance(found, list) else iter(())
+
+
+def _strings(value: dict[str, Any], name: str, field: str) -> Iterator[str]:
+    return (one[field] for one in _each(value, name) if isinstance(one.get(field), str))

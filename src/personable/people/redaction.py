@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import JsonValue
@@ -57,12 +57,43 @@ async def redact(connection: AsyncConnection, old: Statement) -> None:
                 await connection.execute(update(table).where(table.c.row == row.row).values(new))
 
 
+def words_of(*kept: str) -> dict[str, set[str]]:
+    """The words of statements by their ids, as they stand in stored answers and boards."""
+    found: dict[str, set[str]] = {}
+    left: list[JsonValue] = [_parsed(one) for one in kept]
+    while left:
+        match left.pop():
+            case {"statement": str(id), "text": str(text), "score": _}:
+                found.setdefault(id, set()).add(text)
+            case dict() as inside:
+                left.extend(inside.values())
+            case list() as inside:
+                left.extend(inside)
+    return found
+
+
+async def forgotten(connection: AsyncConnection, person: str | None, words: Mapping[str, set[str]]) -> Wording:
+    """Of `words` by the ids of the person's statements those that were forgotten."""
+    table = schema.changes.c
+    gone = select(table.statement).where(table.person == person, table.what == "forgotten")
+    ids = await connection.scalars(gone) if words else ()
+    return Wording(text for id in ids for text in words.get(id, ()))
+
+
+def _parsed(kept: str) -> JsonValue:
+    try:
+        return json.loads(kept)  # type: ignore[no-any-return]
+    except ValueError:
+        return None
+
+
 class Wording:
     """Some texts, however they are spaced, capitalised and closed. `hints` has a word for each: what holds none of them
     holds no text; empty where a text has no word that a database could look for."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         plain = {" ".join(text.split()).rstrip(".!。 ") or text for text in texts}
+        self._any = bool(plain)
         self._words = {word for text in plain for word in re.findall(r"\w+", text.casefold())}
         self._starts = [text.casefold() for text in plain if len(text) > CUT]
         self._pattern = re.compile("|".join(_spelled(text) for text in sorted(plain, key=len, reverse=True)), re.I)
@@ -71,6 +102,8 @@ class Wording:
 
     def without(self, value: Any) -> Any:
         """`value` with a mark in each place; JSON in a string stays valid JSON."""
+        if not self._any:
+            return value
         if not isinstance(value, str):
             return self._inside(value)
         try:

@@ -19,6 +19,7 @@ from personable.people.history_store import HistoryStore, event_rows
 from personable.people.key_store import KeyStore
 from personable.people.memory import Memory
 from personable.people.person import Erased, Learned, Person
+from personable.people.redaction import Wording, forgotten, words_of
 from personable.people.run_store import RunStore
 from personable.people.statement_store import StatementStore
 from personable.people.statements import State, Statement
@@ -93,7 +94,8 @@ class People(StatementStore, HistoryStore, WeightStore, RunStore, KeyStore, Arch
     async def save_answer(
         self, answer_id: str, person: str | None, session: str | None, answer_json: str, board_json: str
     ) -> None:
-        """Keep an answer and its board, for a person or, with None, for a stranger.
+        """Keep an answer and its board, for a person or, with None, for a stranger. Words of statements on the board
+        that were forgotten meanwhile are marked as in `forget`.
 
         Raises DataError when an answer with that id is kept already.
         """
@@ -101,25 +103,31 @@ class People(StatementStore, HistoryStore, WeightStore, RunStore, KeyStore, Arch
         async with self._write() as connection:
             await self._keep_answer(connection, kept)
 
-    async def keep_exchange(self, kept: Kept, question: str, answer: str, events: Sequence[Event] = ()) -> None:
+    async def keep_exchange(self, kept: Kept, question: str, answer: str, events: Sequence[Event] = ()) -> Wording:
         """Keep an answer, its turn where it has a session, and what happened with it: all in one transaction.
 
-        `kept.person` must be known. Raises what `save_answer`, `add_turn` and `record_many` raise.
+        Returns the words of statements on the board that were forgotten meanwhile: in all of it they are marked as in
+        `forget`. `kept.person` must be known. Raises what `save_answer`, `add_turn` and `record_many` raise.
         """
         rows = event_rows(events)
         async with self._write() as connection:
-            await self._keep_answer(connection, kept)
+            gone = await self._keep_answer(connection, kept)
             if kept.session is not None and kept.person is not None:
-                await self._add_turn(connection, kept.person, kept.session, question, answer, kept.id)
-            await self._record(connection, rows)
+                said, told = gone.without(question), gone.without(answer)
+                await self._add_turn(connection, kept.person, kept.session, said, told, kept.id)
+            await self._record(connection, [{**row, "text": gone.without(row["text"])} for row in rows])
+        return gone
 
-    async def _keep_answer(self, connection: AsyncConnection, kept: Kept) -> None:
+    async def _keep_answer(self, connection: AsyncConnection, kept: Kept) -> Wording:
         checked_id(kept.id, "answer")
         checked_text(kept.answer, "answer")
         checked_text(kept.board, "board")
         if kept.person is not None:
             await self._known(connection, kept.person, lock=True)
-        await connection.execute(insert(schema.answers).values(kept.model_dump()))
+        gone = await forgotten(connection, kept.person, words_of(kept.answer, kept.board))
+        left = {name: gone.without(value) for name, value in (("answer", kept.answer), ("board", kept.board))}
+        await connection.execute(insert(schema.answers).values(kept.model_dump() | left))
+        return gone
 
     async def answer(self, answer_id: str, person: str | None = None) -> Kept:
         """The kept answer of this person or, with None, of a stranger. Another's raises NotFoundError."""
@@ -177,6 +185,13 @@ class People(StatementStore, HistoryStore, WeightStore, RunStore, KeyStore, Arch
         gone = await super().forget(person, statement)
         await self._truncate_log()
         return gone
+
+    async def undo(self, person: str, statement: str) -> Statement | None:
+        """As `ChangeStore.undo` says; what it forgets leaves the file as with `forget`."""
+        left = await super().undo(person, statement)
+        if left is None:
+            await self._truncate_log()
+        return left
 
     async def erase(self, person: str) -> Erased:
         """Remove the person and all that is held about them, in one transaction; returns how much that was."""

@@ -12,6 +12,7 @@ from personable.notes import PortraitNote, ProfileNote, WeightsNote
 from personable.people.events import Event, Kept, now
 from personable.people.memory import WeightsChange
 from personable.people.portrait import Ranked, Ranker, portrait
+from personable.people.redaction import Wording
 from personable.people.weights import Weights
 from personable.types import Answer, Question, Used
 
@@ -82,22 +83,21 @@ async def remember(kit: Kit, question: Question, board: Board, answer: Answer) -
         board=board.to_json(),
         created=now(),
     )
-    events: list[Event] = []
-    if person is not None:
-        known = await kit.people.get(person)
-        if "off" not in (known.dial, question.dial):
-            events = _happened(person, question, answer)
-            if known.learned != "off":
-                await _learn(kit.people, person, text, board)
-    await kit.people.keep_exchange(kept, text, _storable(answer.text), events)
+    known = None if person is None else await kit.people.get(person)
+    heard = known is not None and "off" not in (known.dial, question.dial)
+    events = _happened(person, question, answer) if person is not None and heard else []
+    gone = await kit.people.keep_exchange(kept, text, _storable(answer.text), events)
+    if known is not None and heard and known.learned != "off":
+        await _learn(kit.people, known.id, text, board, gone)
 
 
-async def _learn(people: People, person: str, text: str, board: Board) -> None:
+async def _learn(people: People, person: str, text: str, board: Board, gone: Wording) -> None:
+    """Propose what was said, apart from what was forgotten meanwhile."""
     profile = board.latest(ProfileNote)
     for said in profile.proposed if profile else []:
         proposal = _storable(said).strip()
-        if 0 < len(proposal) <= LONGEST_STATEMENT:
-            cause = text[:LONGEST_STATEMENT]
+        if 0 < len(proposal) <= LONGEST_STATEMENT and gone.without(proposal) == proposal:
+            cause = gone.without(text)[:LONGEST_STATEMENT]
             await people.tell(person, proposal, source="inferred", cause=cause, confidence=0.5)
 
 

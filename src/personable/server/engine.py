@@ -6,11 +6,13 @@ import asyncio
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field
+from typing import Any
 
 from personable.board import Board
 from personable.embed import Embedder
 from personable.errors import ConfigurationError, PersonableError
 from personable.kit import Kit, open_embedder
+from personable.people.person import Person
 from personable.people.receipt import Receipt
 from personable.people.store import People
 from personable.pipelines.certified_finding import Method
@@ -40,6 +42,7 @@ class Engine:
     _opened: dict[str, _Opened] = field(default_factory=dict)
     _retired: list[Kit] = field(default_factory=list)
     _embedders: dict[str, Embedder] = field(default_factory=dict)
+    _counted: int = 0
     _locks: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
 
     @property
@@ -71,9 +74,13 @@ class Engine:
     async def shop(self, collection: str | None = None) -> tuple[Kit, Shop]:
         """A collection as a catalogue. Raises what `open_shop` raises."""
         opened = await self._over(collection)
-        if opened.shop is None or time.monotonic() - opened.shop[0] > FRESH_SECONDS:
-            opened.shop = (time.monotonic(), await open_shop(opened.kit))
-        return opened.kit, opened.shop[1]
+        if opened.shop is not None and time.monotonic() - opened.shop[0] <= FRESH_SECONDS:
+            return opened.kit, opened.shop[1]
+        counted, began = self._counted, time.monotonic()
+        shop = await open_shop(opened.kit)
+        if counted == self._counted:  # else it may count visits of somebody who no longer counts
+            opened.shop = (began, shop)
+        return opened.kit, shop
 
     async def cards(self, collection: str | None = None) -> tuple[Kit, Cards]:
         """A collection as certified cards. Raises what `open_cards` raises."""
@@ -109,12 +116,26 @@ class Engine:
         for kit in (self.base, *(opened.kit for opened in self._opened.values()), *self._retired):
             kit.forget_texts()
 
+    async def set_person(self, person: str, **given: Any) -> Person:
+        """Set what is given as `People.set` does; who turns the dial counts at once as they want it, for others too."""
+        before = await self.people.get(person)
+        after = await self.people.set(person, **given)
+        if after.dial != before.dial:
+            self._forget_visits()
+        return after
+
     async def erase(self, person: str) -> Receipt:
         """Erase a person everywhere, in the memory of every kit too. Raises what `Kit.erase` raises."""
         try:
             return await self.base.erase(person)
         finally:
             self.forget_texts()
+            self._forget_visits()
+
+    def _forget_visits(self) -> None:
+        self._counted += 1
+        for opened in self._opened.values():
+            opened.shop = None
 
     async def close(self) -> None:
         """Let go of every collection."""

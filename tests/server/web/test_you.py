@@ -40,6 +40,26 @@ async def test_statements_are_told_edited_rejected_and_forgotten(start: Start) -
     assert (await ana.post(f"/you/statements/{tea.id}/explode")).status_code == 422
 
 
+async def test_new_words_are_classified_anew_unless_the_person_unticked_the_box(start: Start) -> None:
+    running = await start()
+    ana, people = await signed_in(running, "ana"), running.people
+
+    async def edited(text: str, *, was: bool | None, **ticked: str) -> bool | None:
+        old = await people.tell("ana", f"I like walking, then {text}", sensitive=was)
+        await ana.post(f"/you/statements/{old.id}/edit", data={"text": text, **ticked})
+        return next(one.sensitive for one in await people.statements("ana") if one.id == old.id)
+
+    assert await edited("I am HIV positive", was=False) is True
+    assert await edited("I like tea", was=False) is None
+    assert await edited("I like cake", was=False, sensitive="true") is True
+    assert await edited("I like rice", was=None) is False
+    assert await edited("I like beans", was=True) is False
+    assert await edited("I have gout", was=True, sensitive="true") is True
+    mine = next(one for one in await people.statements("ana") if one.text == "I have lactose intolerance")
+    await ana.post(f"/you/statements/{mine.id}/edit", data={"text": "I have lactose intolerance."})
+    assert [one.sensitive for one in await people.statements("ana") if one.id == mine.id] == [False]
+
+
 async def test_nobody_reaches_anothers_statements(start: Start) -> None:
     running = await start()
     id, bob = await _proposed(running), await signed_in(running, "bob")

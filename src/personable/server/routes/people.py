@@ -83,7 +83,7 @@ async def get_person(person: Person, engine: TheEngine) -> Known:
 @router.patch(ONE, responses=documented(404))
 async def change_person(person: Person, body: PersonChange, engine: TheEngine) -> Known:
     """Change how to call a person, and what may be done with what is known of them."""
-    return await engine.people.set(person, **body.model_dump(exclude_none=True))
+    return await engine.set_person(person, **body.model_dump(exclude_none=True))
 
 
 @router.delete(ONE, responses=documented(404))

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
@@ -14,7 +14,7 @@ from fastapi.responses import RedirectResponse
 from personable.errors import UsageError
 from personable.people.events import Event, now
 from personable.people.person import Learned, Person
-from personable.people.statements import Change, Statement
+from personable.people.statements import Change, State, Statement
 from personable.people.weights import Weights, in_words
 from personable.server.access import TheEngine
 from personable.server.engine import Engine
@@ -25,6 +25,7 @@ from personable.types import Dial
 
 router = APIRouter(prefix="/you", route_class=PageRoute, include_in_schema=False)
 EVENTS = 30
+STATES = get_args(State)
 Deed = Literal["confirm", "reject", "undo", "forget"]
 WORDS = {
     "query": "asked",
@@ -80,8 +81,11 @@ async def edit(
     text: Text,
     sensitive: Annotated[str, Form()] = "",
 ) -> Response:
-    """Word a statement anew."""
-    await engine.people.edit(person.id, statement, text, sensitive=bool(sensitive))
+    """Word a statement anew. The box stands as the old words have it: only one that was ticked and no longer is says
+    that the new ones are not sensitive."""
+    old = [one for one in await engine.people.statements(person.id, STATES, ended=True) if one.id == statement]
+    unticked = any(one.sensitive is not False for one in old)
+    await engine.people.edit(person.id, statement, text, sensitive=True if sensitive else False if unticked else None)
     return await _after(request, person, engine)
 
 
@@ -118,7 +122,7 @@ async def settings(
     share_sensitive: Annotated[bool, Form()] = False,
 ) -> Response:
     """Set how much the person counts, what becomes of what was learnt, and whether sensitive statements may leave."""
-    await engine.people.set(person.id, dial=dial, learned=learned, share_sensitive=share_sensitive)
+    await engine.set_person(person.id, dial=dial, learned=learned, share_sensitive=share_sensitive)
     return after(request, "/you", lambda: page(request, "_saved.html"))
 
 
@@ -164,7 +168,7 @@ async def _page(request: Request, person: Person, engine: Engine, name: str = "y
 
 async def _known(engine: Engine, person: str) -> Known:
     people, moment = engine.people, now()
-    every = await people.statements(person, ("proposed", "confirmed", "rejected"), ended=True)
+    every = await people.statements(person, STATES, ended=True)
     holding = [one for one in every if one.holds(moment)]
     latest = await people.weights(person)
     learnt = Weights.read(latest.values, (moment - latest.created) / timedelta(days=1)) if latest else Weights()

@@ -1,6 +1,7 @@
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -305,6 +306,23 @@ async def test_agents_that_overrun_the_budget_are_replaced(make_kit: MakeKit) ->
         result = await answer(make_kit(scripted(delay=5), budget_seconds=0.2), WATER)
     assert "2 to 3 liters" in result.text
     assert any("time was over" in what for what in result.degraded)
+
+
+async def test_a_reply_that_the_budgets_end_cut_off_was_paid_for(make_kit: MakeKit) -> None:
+    class Stuck(ScriptedModel):
+        async def stream(self, *asked: Any, **how: Any) -> AsyncGenerator[Any]:
+            async for piece in super().stream(*asked, **how):
+                yield piece
+                if "[1]" in piece:
+                    await asyncio.sleep(30)
+
+    model, board = Stuck("Drink 2 to 3 liters of water a day [1]. More.", remote=True), Board()
+    result = await answer(make_kit(model, budget_calls=1, budget_seconds=2), WATER, board=board)
+    assert any("time was over" in what for what in result.degraded)
+    assert result.calls == len(model.prompts) == 1
+    assert result.tokens.prompt > 100
+    assert result.tokens.completion > 5
+    assert [post.role for post in board.all() if post.cost.elsewhere] == ["guard"]
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel
 
 from personable.agent import Desk, cost_of
-from personable.board import Board
+from personable.board import Board, Cost
 from personable.errors import ModelOutputError
 from personable.guard import Checked, Checks, place, split_reply, split_stream, unmarked
 from personable.kit import Kit
 from personable.llm.base import Prompt, Reply
+from personable.llm.exchange import estimated
 from personable.llm.quote import Quotation, Quoted, quote
 from personable.notes import DraftNote, GuardNote, PortraitNote, QueriesNote, ReplyNote, Verdict
 from personable.text import words
@@ -168,22 +169,29 @@ async def _quote(kit: Kit, writer: Writer, question: str, weights: list[float]) 
 
 
 async def write_reply(writer: Writer, guard: Checks, desk: Desk, prompt: Prompt, max_tokens: int) -> None:
-    """The model's reply, streamed: each sentence leaves when the guard has let it pass. Raises ModelError."""
+    """The model's reply, streamed: each sentence leaves when the guard has let it pass. Raises ModelError.
+
+    A reply that is cut off from outside has cost what was read and written until then, by estimate.
+    """
     reply: Reply[BaseModel] | None = None
-    pending, more = "", True
+    spent: Cost | None = None
+    heard, pending, more = "", "", True
     try:
         async with aclosing(desk.model.stream(prompt, max_tokens)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Reply):
                     reply = piece
                     break
-                pending += piece
+                heard, pending = heard + piece, pending + piece
                 complete, pending = split_stream(pending)
                 more = more and _take_all(complete, guard, writer)
         if more:
             _take_all(split_reply(pending), guard, writer)
+    except asyncio.CancelledError:
+        spent = cost_of(estimated(heard, prompt, desk.model.name), prompt, desk.model) if heard else None
+        raise
     finally:
-        writer.board.post("guard", GuardNote(verdicts=writer.verdicts))
+        writer.board.post("guard", GuardNote(verdicts=writer.verdicts), cost=spent)
     if reply is None:
         raise ModelOutputError(f"model {desk.model.name!r} ended its stream without a reply")
     writer.board.post("cognitive", ReplyNote(text=reply.text), cost=cost_of(reply, prompt, desk.model))

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from personable.cli import app
 from personable.embed import make_embedder
-from personable.errors import ModelOutputError, ModelTimeoutError
+from personable.errors import DataError, ModelOutputError, ModelTimeoutError, UsageError
 from personable.evaluation.datasets import Row
 from personable.evaluation.ikat_responses import RUN, run_ikat_responses
 from personable.evaluation.ikat_runfile import Run
@@ -112,3 +112,13 @@ def test_the_commands_print_their_tables(data: Path, tmp_path: Path) -> None:
     sample = Path(__file__).parents[1] / "data" / "openqa"
     done = CliRunner().invoke(app, ["eval", "judge", "--data", str(sample), "--limit", "3", *common])
     assert "| lexical support |" in done.stdout, done.output
+    for refused in (
+        ["judge", "--json"],
+        ["judge", "--record", str(tmp_path / "calls.jsonl")],
+        ["ikat-passages", "--json"],
+    ):
+        done = CliRunner().invoke(app, ["eval", *refused, "--data", str(sample), *common])
+        assert isinstance(done.exception, UsageError), "an option that does nothing is refused"
+    unheard = ["--model", "server:fake", "--replay", str(tmp_path / "none.jsonl")]
+    done = CliRunner().invoke(app, ["eval", "ikat-responses", "--data", str(data), *common, *unheard])
+    assert isinstance(done.exception, DataError), "a replay asks no model"

@@ -59,13 +59,15 @@ def evaluate(
     -triviaqa, -webq, -liveqa, ikat-passages; the systems are strategies) or of a person's statements (ikat-ptkb); or
     respond to conversations (ikat-responses); or try who judges responses on constructed ones (judge); or
     find certified cards for consumers' messages (certified; with --model its hypothetical documents)."""
+    from personable.errors import UsageError
+
     names = [*(system or []), *(systems.split(",") if systems else [])]
     asked = (limit, part, topk, split, workers, retry_failed, bodies, record, replay, ranker, input, run_file, json)
     how = How(dataset, names, data, out, *asked)
     conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
     ablations = dataset == "recsys" and model is not None
     if json and (ablations or dataset in TABLES):
-        raise typer.BadParameter(f"{dataset} prints a table only: leave out --json")
+        raise UsageError(f"eval {dataset} prints a table only: leave out --json")
     if dataset in EVALUATIONS:
         run(EVALUATIONS[dataset](conf, how))
     elif ablations:

@@ -81,9 +81,9 @@ async def converse(
     Earlier turns are those of the person's session, or `turns` where they are given (oldest first, the last three are
     used). `ranker` orders the person's statements (None: the setting `statement_ranker`), `passage_ranker` the passages
     (None: `FusedRanker` with the kit's reranker); where one of them asks elsewhere, what may not leave is in no prompt.
-    `without` names agents to leave out (`rewriting`, `clarifying`). With
-    `keep`, response, board and turn are stored. Raises what `answer` raises, and UsageError for an unknown ranker; a
-    model that fails raises ModelError only with `strict`, else stand-ins take over, as `degraded` says.
+    `without` names agents to leave out (`rewriting`, `clarifying`). With `keep`, response, board and turn are stored.
+    Raises what `answer` raises, and UsageError for an unknown ranker; a model that fails raises ModelError only with
+    `strict`, else stand-ins take over, as `degraded` says.
     """
     board, budget = board or Board(), Budget.of(kit.settings)
     try:

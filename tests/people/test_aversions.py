@@ -24,6 +24,8 @@ from personable.people.aversions import hear
         ("no nuts please", ("nuts",)),
         ("sono allergica alle noci", ("noci",)),
         ("sono allergico all'aglio", ("aglio",)),
+        ("I have no interest in lamps", ("lamps",)),
+        ("I can't have dairy", ("dairy",)),
         ("Non mangio carne né pesce", ("carne", "pesce")),
         ("non mi piacciono le lampade", ("le lampade",)),
     ],
@@ -45,6 +47,9 @@ def test_what_is_turned_against(said: str, unwanted: tuple[str, ...]) -> None:
         "I know jazz and note taking",
         "I don't mind noise",
         "I have a food allergy",
+        "I can't get enough of lamps",
+        "I don't have a lamp yet",
+        "I've got no lamp, and have no desk",
         "",
     ],
 )

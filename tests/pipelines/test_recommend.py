@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from personable.people.events import Event, EventKind
 from personable.pipelines.recommend import recommend
 from personable.pipelines.shop import open_shop
 from personable.retrieval.catalogue import Stock, Wanted, fill
-from personable.retrieval.choice import FEWEST
+from personable.retrieval.choice import FEWEST, Fusion
 from personable.retrieval.corpus import open_collection
 from personable.settings import Settings
 from personable.text import tokens
@@ -209,6 +210,72 @@ async def test_what_a_statement_turns_against_comes_last_and_is_no_reason(kit: K
     found = await ask(kit, Wish(person="ana", k=50))
     assert sorted(ids(found)[-len(last) :]) == last
     assert not any(reason.statement for item in found.items for reason in item.reasons)
+
+
+async def test_what_is_turned_against_fills_no_place_while_others_are_left(tmp_path: Path) -> None:
+    nuts = [Item(id=f"nut-{number}", title=f"crunchy nut bar {number}") for number in range(60)]
+    oats = [Item(id=f"oat-{number}", title=f"oat and honey bar {number}") for number in range(5)]
+    async with await make_kit(tmp_path, nuts + oats) as kit:
+        assert kit.people is not None
+        await kit.people.add("ana")
+        await kit.people.tell("ana", "I am allergic to nuts")
+        new = await ask(kit, Wish(person="ana", query="crunchy bar", k=5))
+        await did(kit, "ana", ("click", "nut-3"))
+        known = await ask(kit, Wish(person="ana", query="crunchy bar", k=5))
+    assert sorted(ids(new)) == sorted(ids(known)) == [f"oat-{number}" for number in range(5)]
+
+
+@pytest.mark.parametrize("ranker", [{"order": [8, 7, 6, 5, 4, 3, 2, 1]}, "garbage"])
+async def test_no_model_lifts_what_is_turned_against(kit: Kit, ranker: Any) -> None:
+    assert kit.people is not None
+    await kit.people.tell("ana", "I am allergic to oak")
+    every = {"judgements": [{"number": n, "verdict": "support", "score": 1.0, "reason": ""} for n in range(1, 9)]}
+    found, board = await with_model(kit, script({"nli": every, "ranker": ranker}))
+    assert sorted(ids(found)[-3:]) == ["oak-chair", "oak-desk", "oak-shelf"]
+    judged = board.latest(JudgementsNote)
+    assert judged is not None
+    assert [one.verdict for one in judged.judgements].count("contradiction") == 3
+    kit.model = None
+    without = await ask(kit, Wish(person="ana", query="oak", k=50), without=("nli",))
+    assert sorted(ids(without)[-3:]) == ["oak-chair", "oak-desk", "oak-shelf"]
+
+
+async def test_of_many_statements_the_model_reads_those_that_turn_against_something(kit: Kit) -> None:
+    assert kit.people is not None
+    await kit.people.tell("ana", "I am allergic to walnuts")
+    for number in range(80):
+        await kit.people.tell("ana", f"I like long walks to the old town number {number} before breakfast in spring")
+    model = script({})
+    await with_model(kit, model)
+    assert "number 79" in model.prompts[0].shared
+    assert "number 0 " not in model.prompts[0].shared
+    assert "walnuts" in model.prompts[0].shared
+
+
+async def test_what_was_done_before_turning_against_an_item_speaks_for_nothing(kit: Kit) -> None:
+    await did(kit, "ana", ("click", "oak-desk"), ("click", "red-ink"), ("thumbs", "red-ink", -1.0))
+    board = Board()
+    found = await ask(kit, Wish(person="ana", k=50), board)
+    note = board.latest(DeedsNote)
+    assert note is not None
+    assert [deed.item for deed in (*note.history, *note.session)] == ["oak-desk"]
+    assert [deed.item for deed in note.disliked] == ["red-ink"]
+    assert not any("red ink" in reason.text for item in found.items for reason in item.reasons)
+
+
+async def test_weights_that_count_likeness_against_do_not_turn_a_wish_around(kit: Kit) -> None:
+    shop = await open_shop(kit)
+    learnt = dict.fromkeys(shop.fusion.weights, -2.0)
+    odd = replace(shop, fusion=Fusion(weights=learnt, choices=FEWEST))
+    new = await recommend(kit, odd, Wish(person="ana", query="ink", k=3))
+    await did(kit, "ana", ("click", "wall-clock"))
+    known = await recommend(kit, odd, Wish(person="ana", query="ink", k=3))
+    assert set(ids(new)) == set(ids(known)) == {"red-ink", "blue-ink", "black-ink"}
+    board = Board()
+    await recommend(kit, odd, Wish(person="ana", k=3), board=board)
+    note = board.latest(CandidatesNote)
+    assert note is not None
+    assert note.weights == learnt, "without words what was learnt counts"
 
 
 async def test_the_published_retrieval_orders_by_the_cosine_with_the_mean(kit: Kit) -> None:

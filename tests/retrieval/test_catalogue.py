@@ -186,6 +186,8 @@ def test_reviews_within_an_item(key: str) -> None:
         ({"category": ["Office Products", "Pens"], "main_cat": "Office"}, ("Office Products", "Pens", "Office")),
         ({"main_category": "All Beauty", "categories": ["Hair", "Combs"]}, ("Hair", "Combs", "All Beauty")),
         ({"category": "Pens"}, ("Pens",)),
+        ({"category": "Home > Lamps|Desk lamps"}, ("Home", "Lamps", "Desk lamps")),
+        ({"categories": "['Home & Kitchen', \"Kids' room, toys\"]"}, ("Home & Kitchen", "Kids' room, toys")),
     ],
 )
 def test_any_name_of_its_categories_finds_an_item(record: dict[str, Any], names: tuple[str, ...]) -> None:
@@ -195,7 +197,7 @@ def test_any_name_of_its_categories_finds_an_item(record: dict[str, Any], names:
     back = item_of(as_passage(found))
     assert back.categories == names
     for name in names:
-        assert Wanted(category=name.upper()).allows(back)
+        assert Wanted(category=f" {name.upper()}").allows(back)
     assert not Wanted(category="Garden").allows(back)
 
 
@@ -247,6 +249,38 @@ def test_a_collection_mirrors_its_catalogue(tmp_path: Path) -> None:
     mug = next(row for row, item in enumerate(items) if item.id == "2")
     assert vectors.shape == (2, 64)
     assert float(vectors[mug] @ EMBEDDER.passages(["Mug"])[0]) > 0.5
+
+
+def test_a_file_that_breaks_off_takes_nothing_out(tmp_path: Path) -> None:
+    whole = jsonl(tmp_path / "a.jsonl", {"id": "1", "title": "Cup"})
+    many = "\n".join(json.dumps({"id": str(number), "title": f"Mug {number} {number**9}"}) for number in range(2, 99))
+    packed, file = gzip.compress(many.encode()), tmp_path / "b.jsonl.gz"
+    file.write_bytes(packed)
+    with open_collection(tmp_path, "shop", embedder=EMBEDDER, create=True) as shop:
+        assert fill(shop.store, read_items([whole, file])).added == 98
+        file.write_bytes(packed[: len(packed) // 2])
+        report = fill(shop.store, read_items([whole, file]))
+        assert (report.removed, len(shop.store.documents())) == (0, 98)
+    assert any("no item was taken out" in failed.error for failed in report.failed)
+
+
+def test_an_attribute_is_no_field_of_the_item() -> None:
+    odd = {"price": -5, "kind": "lamp", "in_stock": False, "brand": 3}
+    found = read_item({"id": "1", "title": "Lamp", "attributes": odd})
+    assert isinstance(found, Item)
+    back = item_of(as_passage(found))
+    assert (back.price, back.in_stock, back.brand) == (None, True, "")
+    assert "price: -5" in back.description
+
+
+def test_details_may_be_written_as_json() -> None:
+    found = read_item({"parent_asin": "1", "title": "Lamp", "details": '{"Colour": "red"}'})
+    assert isinstance(found, Item)
+    assert found.attributes == {"Colour": "red"}
+
+
+def test_who_sells_an_item_makes_it_no_review() -> None:
+    assert isinstance(read_item({"id": "1", "title": "Lamp", "user_id": "seller", "price": 3}), Item)
 
 
 def test_items_do_not_mix_with_documents(tmp_path: Path) -> None:

@@ -66,6 +66,8 @@ def evaluate(
     how = How(dataset, names, data, out, *asked)
     conf = settings(model=model, model_url=model_url, embedder=embedder, home=home)
     ablations = dataset == "recsys" and model is not None
+    if dataset == "recsys":
+        _takes_all_of(how, ablations)
     if json and (ablations or dataset in TABLES):
         raise UsageError(f"eval {dataset} prints a table only: leave out --json")
     if dataset in EVALUATIONS:
@@ -120,6 +122,27 @@ def _logs(conf: Settings, how: How) -> None:
         print_json(cells_json(cells))
     else:
         print(logs_report(cells))
+
+
+def _takes_all_of(how: How, recorded: bool) -> None:
+    """Raises UsageError for options that `eval recsys` has no use for; it records with a model only."""
+    from personable.errors import UsageError
+
+    given = {
+        "--systems": how.names,
+        "--part": how.part != "all",
+        "--topk": how.topk != 3,
+        "--split": how.split != "test",
+        "--workers": how.workers != 1,
+        "--retry-failed": how.retry_failed,
+        "--bodies": how.bodies,
+        "--ranker": how.rankers,
+        "--input": how.input != "automatic",
+        "--run": how.run,
+        "--record or --replay": not recorded and (how.record or how.replay),
+    }
+    if idle := [name for name, value in given.items() if value]:
+        raise UsageError(f"eval recsys has no use for {', '.join(idle)}: leave it out")
 
 
 def _recsys(conf: Settings, how: How) -> None:

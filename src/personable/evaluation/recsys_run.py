@@ -117,6 +117,10 @@ def prepare(data: RecSys, home: Path, embedder: Embedder) -> Shop:
     with open_collection(home, data.name, embedder=embedder, create=True) as collection:
         fill(collection.store, read_items([data.items]))
         items, vectors = all_items(collection.store)
+    if odd := next((item.id for item in items if not item.id.isdigit()), None):
+        raise DataError(
+            f"{data.items}: item {odd!r} is no number; the field `item` must be the only one that names items"
+        )
     place = {int(item.id): row for row, item in enumerate(items)}
     if missing := [number for number in range(data.count) if number not in place]:
         raise DataError(f"{data.items}: {len(missing)} items without text, the first {missing[0]}: give them titles")

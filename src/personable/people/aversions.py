@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_NOT = r"(?:can(?:not|['’]?t| not)|(?:do|does|did|will|would|could|should)(?:n['’]?t| not)|won['’]t|never)"
+_LACKS = r"(?!(?:do|does|did)(?:n['’]?t| not) have\b)(?!\S+(?: not)? get enough\b)"
+"""What only tells that something is not there yet, or is wanted all the more."""
+_NOT = rf"(?:{_LACKS}(?:can(?:not|['’]?t| not)|(?:do|does|did|will|would|could|should)(?:n['’]?t| not)|won['’]t|never))"
 _VERB = (
     r"(?:(?:ever|really|even|want to|like to|need to|care to|wish to|want|care for|care|need|like|love|enjoy|eat|drink|"
     r"use|take|wear|buy|have|stand|bear|tolerate|show|see|recommend|offer|give|get|me|us|any|more|anything|with)\s+)+"
@@ -19,7 +21,9 @@ _CUE = re.compile(
     rf"\b(?:allergic to|allergy to|intolerant (?:to|of)|intolerance (?:to|of)|{_NOT}\s+{_VERB}"
     r"|(?:hates?|dislikes?|detests?|loathes?|avoids?|avoiding)\s+|(?:any|every)thing (?:but|except)"
     r"|(?:not|no) (?:a |an )?(?:fan of|fond of|keen on|interested in|into)|(?:sick|tired) of|no more|nothing with"
-    rf"|no(?=\s)|(?:allergic[oaie]|intollerant[ei]) {_TO}|odio|detesto|evito|niente|nessun[oa]?|non mi piac(?:e|ciono)"
+    r"|(?:have|has|had) no (?:interest in|use for|taste for|wish for|need (?:for|of))"
+    rf"|(?<!have )(?<!has )(?<!had )(?<!got )no(?=\s)|(?:allergic[oaie]|intollerant[ei]) {_TO}"
+    r"|odio|detesto|evito|niente|nessun[oa]?|non mi piac(?:e|ciono)"
     r"|non (?:posso |voglio |devo )?(?:mangi\w+|bev\w+|bere|us\w+|compr\w+|vogli\w+|sopport\w+))"
     rf"(?P<what>(?:(?!\b{_END}\b)[^.,;:!?()])*)",
     re.IGNORECASE,

@@ -13,6 +13,7 @@ from personable.people.aversions import hear
 from personable.pipelines.deeds import Known, context
 from personable.pipelines.shop import Shop
 from personable.retrieval.catalogue import Wanted
+from personable.retrieval.choice import UNFITTED, Fusion
 from personable.retrieval.shelf import LISTS, Deeds
 from personable.retrieval.terms import Floats
 from personable.types import Wish
@@ -25,6 +26,7 @@ DISLIKED_FROM = 0.5
 
 def retrieve(kit: Kit, shop: Shop, wish: Wish, known: Known, wanted: Wanted, count: int) -> CandidatesNote:
     """The `count` best items that may be shown, by the setting `item_retrieval`: the fused lists, or ARAG's cosine.
+    What the person turned against comes after all others.
 
     Raises ConfigurationError for the cosine without an embedder. Blocks: call it from a worker thread.
     """
@@ -32,20 +34,30 @@ def retrieve(kit: Kit, shop: Shop, wish: Wish, known: Known, wanted: Wanted, cou
     lists = shop.shelf.lists(context(note, shop))
     _hear(kit, shop, note, lists)
     fused = kit.settings.item_retrieval == "fused"
-    scores = shop.fusion.scores(lists) if fused else _cosine(kit, shop, note)
+    fusion = _fusion(shop, note)
+    scores = fusion.scores(lists) if fused else _cosine(kit, shop, note)
     allowed = shop.allowed(wanted)
     if not wish.again:
         allowed[[shop.rows[item] for item in known.had]] = False
     allowed[[shop.rows[deed.item] for deed in note.disliked]] = False
     rows = np.flatnonzero(allowed)
-    best = rows[np.argsort(-scores[rows], kind="stable")]
-    cold = is_cold(note)
-    order = _varied(shop, best[: 4 * count], scores)[:count] if cold else best[:count].tolist()
     against = np.maximum(_near(shop, note.disliked), _named(shop, note))
+    best = rows[np.lexsort((-scores[rows], against[rows] >= DISLIKED_FROM))][: 4 * count]
+    if is_cold(note):
+        bad = against[best] >= DISLIKED_FROM
+        best = np.array([*_varied(shop, best[~bad], scores), *best[bad]], dtype=np.int64)
     return CandidatesNote(
-        found=[_candidate(shop, row, scores, lists, against) for row in order],
-        weights=shop.fusion.weights if fused else {"cosine": 1.0},
+        found=[_candidate(shop, row, scores, lists, against) for row in best[:count].tolist()],
+        weights=fusion.weights if fused else {"cosine": 1.0},
     )
+
+
+def _fusion(shop: Shop, note: DeedsNote) -> Fusion:
+    """The shop's weights, learnt from what people with deeds chose next. They do not hold for somebody without deeds,
+    and what is asked for or said in words counts for what it names, whatever was learnt."""
+    if is_cold(note):
+        return UNFITTED
+    return shop.fusion.at_least(UNFITTED) if note.query.strip() or note.said or note.withheld else shop.fusion
 
 
 def is_cold(note: DeedsNote) -> bool:

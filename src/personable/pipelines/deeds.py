@@ -42,8 +42,8 @@ class Known:
 async def know(kit: Kit, shop: Shop, wish: Wish, board: Board) -> Known:
     """What matters of the wish's person, posted. Raises NotFoundError for an unknown one.
 
-    The session is the named one, else the person's latest; deeds without sessions count as one of the last few. Who
-    turned against an item and later to it is not against it. To a remote model nothing of it is told unless the person
+    The session is the named one, else the person's latest; deeds without sessions count as one of the last few. Of
+    an item the last opinion counts. To a remote model nothing of it is told unless the person
     lets sensitive statements leave, since nobody classified deeds.
     """
     note, open_, had = DeedsNote(query=wish.query), True, frozenset[str]()
@@ -62,7 +62,8 @@ async def know(kit: Kit, shop: Shop, wish: Wish, board: Board) -> Known:
                     "withheld": [Used(statement=s.id, text=s.text) for s in statements if not may_leave(s, shut)],
                 }
             )
-    return Known(note, board.post("person", note).id, had, open_)
+    bare = not (note.history or note.session or note.disliked or note.said or note.withheld)
+    return Known(note, board.post("person", note).id, had, open_ or bare)
 
 
 def context(note: DeedsNote, shop: Shop) -> Context:
@@ -78,7 +79,7 @@ def _split(events: list[Event], session: str | None, shop: Shop) -> dict[str, li
     valued = [(one, worth(one)) for one in events]
     last = {one.item: value for one, value in valued if value}
     against = [_deed(one, value, shop) for one, value in valued if value < 0 and last[one.item] < 0]
-    liked = [(one, value) for one, value in valued if value > 0]
+    liked = [(one, value) for one, value in valued if value > 0 and last[one.item] > 0]
     current = session or next((one.session for one, _ in reversed(liked)), None)
     if current is None:
         now_, before = liked[-RECENT:], liked[:-RECENT]

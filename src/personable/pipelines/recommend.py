@@ -25,6 +25,7 @@ from personable.notes import (
     RecommendationsNote,
     WishNote,
 )
+from personable.people.aversions import hear
 from personable.pipelines.budget import NOTE_TOKENS, TASK_TOKENS, Budget
 from personable.pipelines.candidates import is_cold, retrieve
 from personable.pipelines.crew import Crew
@@ -194,7 +195,7 @@ def _shared(note: DeedsNote, candidates: CandidatesNote, limit: int) -> str:
     """Person and candidates as all agents read them, shortened to about `limit` tokens, but never to less than the
     candidates' first words."""
     room = int(limit * DEEDS_SHARE)
-    said, left = _latest([used.text for used in note.said], room)
+    said, left = _latest(_said(note), room)
     session, left = _latest([deed_line(deed) for deed in note.session], left)
     history, left = _latest([deed_line(deed) for deed in note.history], left)
     disliked, left = _latest([deed_line(deed) for deed in note.disliked], left)
@@ -209,6 +210,11 @@ def _shared(note: DeedsNote, candidates: CandidatesNote, limit: int) -> str:
         items=fit(texts, max(rest, LEAST_TOKENS * len(texts))),
         query=note.query,
     )
+
+
+def _said(note: DeedsNote) -> list[str]:
+    """The statements, last those that turn against something: what is wanted least is left out last."""
+    return sorted((used.text for used in note.said), key=lambda text: bool(hear(text).unwanted))
 
 
 def _latest(lines: Sequence[str], limit: int) -> tuple[list[str], int]:

@@ -11,6 +11,7 @@ from typing import Any
 from personable.agent import Agent, Reading
 from personable.errors import ModelOutputError
 from personable.notes import (
+    Candidate,
     CandidatesNote,
     Deed,
     DeedsNote,
@@ -54,10 +55,15 @@ def retrieval_scores(note: CandidatesNote) -> list[float]:
     return [(score - low) / span for score in scores]
 
 
+def is_disliked(one: Candidate) -> bool:
+    """Whether the person turned against it, or against what it is like: no agent lifts it above what they did not."""
+    return "disliked" in one.features
+
+
 def by_numbers(note: CandidatesNote, number: int) -> Judgement:
     """The judgement of a candidate that no model judged: its retrieval score, and against it what it is like."""
     one, score = note.found[number - 1], retrieval_scores(note)[number - 1]
-    if "disliked" in one.features:
+    if is_disliked(one):
         return Judgement(number=number, verdict="contradiction", score=0.0, reason="like something turned against")
     verdict: Any = "support" if score >= ACCEPTED_FROM else "neutral"
     return Judgement(number=number, verdict=verdict, score=score, reason="its score in retrieval")
@@ -88,8 +94,12 @@ def nli(first: int, last: int) -> Agent[JudgementsNote]:
 
 
 def complete(candidates: CandidatesNote, read: list[JudgementsNote]) -> JudgementsNote:
-    """One judgement a candidate: what the batches say, and for those that no batch holds their retrieval score."""
-    found = {one.number: one for note in read for one in note.judgements}
+    """One judgement a candidate: what the batches say, and for those that no batch holds their retrieval score.
+
+    What the person turned against is a contradiction whatever a batch says.
+    """
+    judged = {one.number: one for note in read for one in note.judgements}
+    found = {number: one for number, one in judged.items() if not is_disliked(candidates.found[number - 1])}
     numbers = range(1, len(candidates.found) + 1)
     return JudgementsNote(judgements=[found.get(number) or by_numbers(candidates, number) for number in numbers])
 
@@ -125,15 +135,18 @@ async def _ranking(reading: Reading) -> RankingNote:
     """The order of retrieval; what contradicts the person comes last."""
     note, judged = reading[CandidatesNote], reading.get(JudgementsNote)
     against = {one.number for one in judged.judgements if one.verdict == "contradiction"} if judged else set()
+    against |= {number for number, one in enumerate(note.found, 1) if is_disliked(one)}
     return RankingNote(order=sorted(range(1, len(note.found) + 1), key=lambda number: number in against))
 
 
 def _full_ranking(note: RankingNote, reading: Reading) -> RankingNote:
-    count = len(reading[CandidatesNote].found)
-    if not any(1 <= number <= count for number in note.order):
-        raise ModelOutputError(f"the ranking holds none of the numbers 1 to {count}")
-    order = permutation(note.order, count)
-    return RankingNote(order=order, remarks=[remark[:200] for remark in note.remarks[:5]])
+    """Every candidate once, each remark with its own, and last what the person turned against."""
+    found = reading[CandidatesNote].found
+    if not any(1 <= number <= len(found) for number in note.order):
+        raise ModelOutputError(f"the ranking holds none of the numbers 1 to {len(found)}")
+    order = sorted(permutation(note.order, len(found)), key=lambda number: is_disliked(found[number - 1]))
+    said = dict(zip(reversed(note.order[:5]), reversed(note.remarks[:5]), strict=False))
+    return RankingNote(order=order, remarks=[said.get(number, "")[:200] for number in order[:5]] if said else [])
 
 
 def _ranking_notes(reading: Reading) -> dict[str, Any]:

@@ -26,6 +26,8 @@ CATEGORIES = "categories"
 """The metadata that holds every name of an item's categories, one a line."""
 MARK, ITEM = "kind", "catalogue item"
 """The metadata that tells items from passages of documents."""
+FIELDS = {MARK, CATEGORIES, "brand", "category", "in_stock", "price"}
+"""The metadata of every item; an attribute of such a name is kept in the text only."""
 EVERY = 500
 LONGEST_LINE = 1_000_000
 SHORT = 80
@@ -34,10 +36,12 @@ SHORT = 80
 
 @dataclass
 class Stock:
-    """What files hold: items by their ids, in their order, and what could not be read."""
+    """What files hold: items by their ids, in their order, and what could not be read; `whole` unless a file could not
+    be read to its end."""
 
     items: dict[str, Item] = field(default_factory=dict)
     failed: list[Failed] = field(default_factory=list)
+    whole: bool = True
 
 
 class Wanted(Value):
@@ -59,9 +63,9 @@ class Wanted(Value):
             return False
         if self.category is not None:
             names = {name.casefold() for name in (item.category, *item.categories)}
-            if self.category.casefold() not in names:
+            if self.category.strip().casefold() not in names:
                 return False
-        if self.brand is not None and item.brand.casefold() != self.brand.casefold():
+        if self.brand is not None and item.brand.casefold() != self.brand.strip().casefold():
             return False
         if self.cheapest is None and self.dearest is None:
             return True
@@ -82,7 +86,8 @@ def read_items(paths: Sequence[Path]) -> Stock:
         try:
             _read(path, stock, reviews)
         except (UnreadableFileError, OSError, EOFError, zlib.error) as error:
-            stock.failed.append(Failed(source=str(path), error=str(error)))
+            stock.failed.append(Failed(source=str(path), error=f"{error}; so no item was taken out of the catalogue"))
+            stock.whole = False
     if not stock.items:
         why = f" ({stock.failed[0].source}: {stock.failed[0].error})" if stock.failed else ": they are empty"
         raise DataError(f"no item in {', '.join(map(str, paths))}{why}; an item needs an id and a title")
@@ -137,8 +142,9 @@ def _object(line: str) -> Mapping[str, Any] | str:
 
 
 def fill(store: PassageStore, stock: Stock, told: Callable[[int, int], None] = lambda items, new: None) -> IndexReport:
-    """Make the collection mirror `stock`: items that are no longer in it leave. `told` hears after each commit how many
-    items are done and how many of them were written; it may raise to stop, and what was committed stays.
+    """Make the collection mirror `stock`: items that are no longer in it leave, if it is whole. `told`
+    hears after each commit how many items are done and how many of them were written; it may raise to stop, and what
+    was committed stays.
 
     Raises DataError for a collection that holds documents, ModelError where embedding fails.
     """
@@ -147,7 +153,7 @@ def fill(store: PassageStore, stock: Stock, told: Callable[[int, int], None] = l
         raise DataError(f"the collection at {store.folder} holds documents; give items a collection of their own")
     counts = dict.fromkeys(("added", "replaced", "unchanged", "removed", "passages"), 0)
     skipped = [one for item in stock.items.values() for one in _left_out(item)]
-    for id in held.keys() - stock.items.keys():
+    for id in held.keys() - stock.items.keys() if stock.whole else ():
         store.drop(id)
         counts["removed"] += 1
     for number, item in enumerate(stock.items.values(), 1):
@@ -180,7 +186,7 @@ def as_passage(item: Item) -> Passage:
         document=item.id,
         title=_title(item),
         text="\n".join(filter(None, map(without_orders, _texts(item)))),
-        meta={**item.attributes, **own},
+        meta={**{name: value for name, value in item.attributes.items() if name not in FIELDS}, **own},
     )
 
 

@@ -37,8 +37,13 @@ class Fusion(Value):
         return self
 
     def scores(self, lists: Floats) -> Floats:
-        """The fused score of each row of `lists`, shape (items,)."""
+        """The fused score of each row of `lists`, shape (rows,)."""
         return np.asarray(lists @ np.array([self.weights[name] for name in LISTS]))
+
+    def at_least(self, other: Fusion) -> Fusion:
+        """The same, but no list counts less than in `other`."""
+        weights = {name: max(value, other.weights[name]) for name, value in self.weights.items()}
+        return self.model_copy(update={"weights": weights})
 
 
 UNFITTED = Fusion(

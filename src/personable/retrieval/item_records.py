@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from personable.retrieval.document import clean
 from personable.retrieval.markup import html_text
 from personable.retrieval.prices import price
+from personable.retrieval.records import json_record
 from personable.types import Item, Scalar
 
 ID = "id _id item_id parent_asin asin product_id".split()
@@ -22,12 +23,16 @@ PRICE = "price cost list_price".split()
 STOCK = "in_stock stock available availability".split()
 REVIEWS = "reviews review".split()
 REVIEW = "text reviewtext body".split()
+RATED = {*REVIEW, "rating", "overall", "verified_purchase"}
+"""What tells a review from an item that names the person who sells it."""
 TITLE_LENGTH, TEXT_LENGTH, VALUE_LENGTH = 300, 8000, 200
 """Characters that are kept of a title, a description or review, and an attribute."""
 KEPT_REVIEWS = 3
 SHOWN = 40
 """Characters that are shown of a price that cannot be read."""
 _MARKUP = re.compile(r"</?[a-zA-Z!][^>]*>|&(?:[a-zA-Z]+|#\d+);")
+_STEP = re.compile(r"\s*[>|]\s*")
+_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 _JOINT = re.compile(r"(?<=[a-z])(?=[A-Z])|[\s_./-]+")
 _LEFT = re.compile(r"[-+]?\d+(?:\.\d+)?")
 _GONE = re.compile(
@@ -51,7 +56,7 @@ def read_item(record: Mapping[str, Any]) -> Item | Review | str:
     id = _one_line(_first(fields, ids), VALUE_LENGTH)
     if not id:
         return f"no id; its fields are: {', '.join(record)}"
-    if "reviewerid" in fields or "user_id" in fields:
+    if "reviewerid" in fields or ("user_id" in fields and RATED & fields.keys()):
         return Review(id, _text(_first(fields, REVIEW)))
     description = "\n".join(_text(fields[name]) for name in DESCRIPTION if name in fields).strip()[:TEXT_LENGTH]
     title = _one_line(_first(fields, names), TITLE_LENGTH) or _one_line(description, 80)
@@ -120,14 +125,22 @@ def _category(value: Any) -> str:
     """The most special name of a path of categories."""
     while isinstance(value, list | tuple):
         value = value[-1] if value else None
-    return _one_line(value, VALUE_LENGTH)
+    return next(reversed(_path(value)), "")
 
 
 def _names(value: Any) -> list[str]:
     """Every name on every path of categories."""
     if isinstance(value, list | tuple):
         return [name for one in value for name in _names(one)]
-    return [name] if (name := _one_line(value, VALUE_LENGTH)) else []
+    return _path(value)
+
+
+def _path(value: Any) -> list[str]:
+    """The names of a path in one text, as tables write it: `Home > Lamps`, `Home|Lamps`, `['Home', 'Lamps']`."""
+    text = _one_line(value, TEXT_LENGTH)
+    if text.startswith("[") and text.endswith("]"):
+        text = "|".join(one or other for one, other in _QUOTED.findall(text)) or text[1:-1]
+    return [name for part in _STEP.split(text) if (name := part.strip()[:VALUE_LENGTH])]
 
 
 def _in_stock(value: Any) -> bool:
@@ -165,6 +178,8 @@ def _attributes(record: Mapping[str, Any], details: Any) -> dict[str, Scalar]:
     given = {name: value for name, value in record.items() if name.strip().lower() not in known}
     if isinstance(details, dict):
         given |= details
+    if isinstance(details, str) and isinstance(told := json_record(details), Mapping):
+        given |= told
     kept: dict[str, Scalar] = {}
     for name, value in given.items():
         if isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):

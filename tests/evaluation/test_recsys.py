@@ -233,3 +233,20 @@ def test_a_recording_gives_the_table_of_the_ablations_again_without_the_model(tm
     assert done.exit_code == 0, done.output
     assert table in done.stdout
     assert "| full | " in table
+
+
+@pytest.mark.parametrize(
+    "idle", [["--systems", "bogus"], ["--part", "odd"], ["--workers", "3"], ["--replay", "none.jsonl"]]
+)
+def test_options_that_do_nothing_here_are_refused(tmp_path: Path, idle: list[str]) -> None:
+    done = CliRunner().invoke(app, ["eval", "recsys", "--data", str(tmp_path), "--out", str(tmp_path / "runs"), *idle])
+    assert isinstance(done.exception, UsageError)
+    assert idle[0] in str(done.exception)
+
+
+def test_items_named_by_another_field_are_refused(tmp_path: Path) -> None:
+    data = gift_shop(tmp_path)
+    records = [json.loads(line) for line in (data / "items.jsonl").read_text(encoding="utf-8").splitlines()]
+    write(data, "items", [one | {"asin": f"B{number}"} for number, one in enumerate(records)])
+    with pytest.raises(DataError, match="item 'B0' is no number"):
+        prepare(read_recsys(data), tmp_path / "home", make_embedder("hash:64"))

@@ -176,10 +176,10 @@ def _attributes(record: Mapping[str, Any], details: Any) -> dict[str, Scalar]:
         "details",
     }
     given = {name: value for name, value in record.items() if name.strip().lower() not in known}
-    if isinstance(details, dict):
+    if isinstance(details, str):
+        details = json_record(details)
+    if isinstance(details, Mapping):
         given |= details
-    if isinstance(details, str) and isinstance(told := json_record(details), Mapping):
-        given |= told
     kept: dict[str, Scalar] = {}
     for name, value in given.items():
         if isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):

@@ -84,6 +84,20 @@ class RightsContract:
         await people.record(Event(person="ana", kind="thumbs", value=-1, answer="answer ana", position=2, passage="p"))
         await people.roll_back_weights("ana", "start")
 
+    async def test_an_answer_under_way_is_kept_without_what_was_forgotten_meanwhile(self, people: People) -> None:
+        await people.add("ana")
+        told, stays = await people.tell("ana", "I play the xylophon"), await people.tell("ana", "I like tea")
+        await people.edit("ana", told.id, "I play the xylophone")
+        held = await people.wordings("ana")
+        assert held == {told.id: {"I play the xylophon", "I play the xylophone"}, stays.id: {"I like tea"}}
+        assert await people.wordings("nobody") == {}
+        await people.forget("ana", told.id)
+        said = "I play the xylophon and I like tea"
+        await people.save_answer("a1", "ana", None, json.dumps({"text": said}), "[]", held)
+        assert json.loads((await people.answer("a1", "ana")).answer)["text"] == "[forgotten] and I like tea"
+        await people.save_answer("a2", "ana", None, json.dumps({"text": said}), "[]")
+        assert json.loads((await people.answer("a2", "ana")).answer)["text"] == said  # nobody knows the words any more
+
     async def test_export_erase_import_gives_the_same_export(self, people: People) -> None:
         await self._lived(people)
         await self._filled(people, "bob")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,13 +12,24 @@ import pytest
 from pydantic import TypeAdapter
 
 from personable.board import Board
+from personable.errors import NotFoundError
 from personable.item_notes import DeedsNote
 from personable.kit import Kit
 from personable.llm.scripted import ScriptedModel
-from personable.notes import AnyNote, DigestNote, PassagesNote, PortraitNote, ProfileNote, QueriesNote
+from personable.notes import (
+    AnyNote,
+    DigestNote,
+    HistoryNote,
+    PassagesNote,
+    PortraitNote,
+    ProfileNote,
+    QueriesNote,
+    RewriteNote,
+)
 from personable.people.redaction import MARK, STRUCTURE, Wording
 from personable.people.store import People
 from personable.pipelines.answer import answer
+from personable.pipelines.converse import converse
 from personable.types import Answer, Question, Used
 from tests.pipelines.test_answer import AGENTS
 
@@ -110,6 +122,29 @@ async def test_a_recommendation_under_way_does_not_keep_it_either(people: People
     assert deeds is not None
     assert [one.text for one in deeds.said] == [MARK, "I like lentils"]
     assert json.loads(kept.answer)["reasons"][0]["text"] == f"you said: {MARK}"
+
+
+async def test_nor_does_one_that_has_the_words_from_earlier_turns(make_kit: MakeKit, people: People) -> None:
+    """The statement was only proposed: the answer under way was not given it, but it was said in a turn before."""
+    session, asked = await people.open_session("ana"), "And what does it do to bones?"
+    await converse(make_kit(people=people), Question(text=f"{SECRET}. What is gout?", person="ana", session=session))
+    (proposed,) = await people.statements("ana", ("proposed",))
+    assert "zanzibar" in proposed.text
+    await people.edit("ana", proposed.id, "I have the zebra kind")
+
+    class Forgetful(ScriptedModel):
+        async def _answer(self, *given: Any) -> Any:
+            with contextlib.suppress(NotFoundError):
+                await people.forget("ana", proposed.id)
+            return await super()._answer(*given)
+
+    model = Forgetful({"rewriting": RewriteNote(text=asked), "responder": "It hurts [1]."})
+    result = await converse(make_kit(model, people), Question(text=asked, person="ana", session=session))
+    kept = await people.answer(result.id, "ana")
+    history = Board.from_json(kept.board).latest(HistoryNote)
+    assert history is not None
+    assert [turn.utterance for turn in history.turns] == [f"{MARK}. What is gout?"]
+    assert "zanzibar" not in json.dumps(await people.export("ana")).casefold()
 
 
 async def test_undoing_the_first_change_takes_the_words_out_of_the_file_too(people: People, tmp_path: Path) -> None:

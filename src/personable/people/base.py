@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Self, TypeVar, get_args
 
-from sqlalchemy import ColumnElement, Row, Select, Table, bindparam, select
+from sqlalchemy import ColumnElement, CursorResult, Executable, Row, Select, Table, bindparam, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -18,9 +20,28 @@ from personable.people.database import failure, open_engine
 from personable.people.person import Person
 
 T = TypeVar("T")
+LOGGER = logging.getLogger("personable.people")
+FOLD_SECONDS = 5.0
+"""Between two tries to fold the write-ahead log while somebody reads what stands in it."""
 
 # Queries that are asked often are built once: building one costs as much as running it.
 _PERSON = select(schema.people).where(schema.people.c.id == bindparam("person"))
+
+
+class _Unbroken(AsyncConnection):
+    """A connection on which a query that has begun comes to its end also for a caller who is cancelled.
+
+    Where it is broken off, SQLite's driver keeps the transaction, and with it the lock or the old pages of the log,
+    until the garbage collector finds the query's cursor.
+    """
+
+    async def execute(self, statement: Executable, parameters: Any = None, **options: Any) -> CursorResult[Any]:
+        query = asyncio.ensure_future(super().execute(statement, parameters, **options))
+        try:
+            return await asyncio.shield(query)
+        except asyncio.CancelledError:
+            await _ended(query)
+            raise
 
 
 class Store:
@@ -31,6 +52,7 @@ class Store:
         one_moment = {"isolation_level": "REPEATABLE READ"} if engine.dialect.name == "postgresql" else {}
         self._snapshots = engine.execution_options(begin="BEGIN", **one_moment)
         self._writer = engine.execution_options(begin="BEGIN IMMEDIATE")
+        self._folding: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(cls, where: str | Path) -> Self:
@@ -49,18 +71,53 @@ class Store:
 
     async def close(self) -> None:
         """Let go of every connection."""
+        if self._folding is not None:
+            self._folding.cancel()
         await self._engine.dispose()
 
     @asynccontextmanager
     async def _read(self, snapshot: bool = False) -> AsyncIterator[AsyncConnection]:
         """A connection for one query, or with `snapshot` for several that see the same moment."""
-        async with self._translated(), (self._snapshots if snapshot else self._engine).connect() as connection:
+        async with self._translated(), _Unbroken(self._snapshots if snapshot else self._engine) as connection:
             yield connection
 
     @asynccontextmanager
     async def _write(self) -> AsyncIterator[AsyncConnection]:
-        async with self._translated(), self._writer.begin() as connection:
+        async with self._translated(), _Unbroken(self._writer) as connection, connection.begin():
             yield connection
+
+    @asynccontextmanager
+    async def _removing(self) -> AsyncIterator[AsyncConnection]:
+        """As `_write`; what is removed leaves SQLite's write-ahead log too."""
+        try:
+            async with self._write() as connection:
+                yield connection
+        finally:
+            await self._fold_log()
+
+    async def _fold_log(self) -> None:
+        """Fold SQLite's write-ahead log, which still holds what was removed, into the file. Where somebody still reads
+        it, that is told, and tried again until it is done or the store is closed."""
+        if await self._log_is_read() and (self._folding is None or self._folding.done()):
+            LOGGER.warning(
+                "what was removed still stands in the log beside %s: another program, such as a backup, is reading it; "
+                "it goes when that has ended",
+                self._engine.url.database,
+            )
+            self._folding = asyncio.create_task(self._fold_later())
+
+    async def _fold_later(self) -> None:
+        busy = True
+        while busy:
+            await asyncio.sleep(FOLD_SECONDS)
+            with suppress(DataError):
+                busy = await self._log_is_read()
+
+    async def _log_is_read(self) -> bool:
+        if self._engine.dialect.name != "sqlite":
+            return False
+        async with self._read() as connection:
+            return bool(await connection.scalar(text("PRAGMA wal_checkpoint(TRUNCATE)")))
 
     @asynccontextmanager
     async def _translated(self) -> AsyncIterator[None]:
@@ -97,6 +154,17 @@ class Store:
         if not found:
             await self._known(connection, person)
         return found
+
+
+async def _ended(query: asyncio.Future[Any]) -> None:
+    """Wait until `query` is over, however often the caller is cancelled meanwhile."""
+    while not query.done():
+        try:
+            await asyncio.wait([query])
+        except asyncio.CancelledError:
+            continue
+    if not query.cancelled():
+        query.exception()  # nobody asks for it any more
 
 
 def mine(table: Table, person: str, id: str) -> ColumnElement[bool]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, bindparam, delete, insert, update
+from sqlalchemy import Row, bindparam, delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from personable.errors import DataError, NotFoundError
@@ -15,7 +15,7 @@ from personable.people.base import Store, fields, mine, one_of
 from personable.people.checks import checked_statement, utc
 from personable.people.contradiction import contradicted
 from personable.people.events import now
-from personable.people.redaction import redact
+from personable.people.redaction import Words, redact
 from personable.people.sensitivity import classify
 from personable.people.statements import Change, Kind, Statement, What, new_id, sameness
 
@@ -31,6 +31,21 @@ class ChangeStore(Store):
         async with self._read() as connection:
             rows = await self._theirs(connection, person, await self._rows(connection, query, person))
         return [_change(row) for row in rows]
+
+    async def wordings(self, person: str) -> Words:
+        """Every text that the person's statements have or had, by the statements' ids; none for an unknown person."""
+        held, changed = schema.statements.c, schema.changes.c
+        now_said = select(held.id, held.text).where(held.person == person)
+        said_before = select(changed.statement, changed.before).where(
+            changed.person == person, changed.what.in_(("edited", "undone")), changed.before.is_not(None)
+        )
+        found: dict[str, set[str]] = {}
+        async with self._read(snapshot=True) as connection:
+            for statement, text in await connection.execute(now_said):
+                found.setdefault(statement, set()).add(text)
+            for statement, before in await connection.execute(said_before):
+                found.setdefault(statement, set()).add(before["text"])
+        return found
 
     async def confirm(self, person: str, statement: str) -> Statement:
         """Confirm a statement: it is certain from now on, and ends what it contradicts.
@@ -78,10 +93,10 @@ class ChangeStore(Store):
     async def undo(self, person: str, statement: str) -> Statement | None:
         """Undo the last change of a statement that was not undone yet, and what it ended holds again.
 
-        Undoing the first one, which stored the statement, forgets it: None. Raises NotFoundError when nothing is left
-        to undo, DataError when the person said the same again since.
+        Undoing the first one, which stored the statement, forgets it as `forget` does: None. Raises
+        NotFoundError when nothing is left to undo, DataError when the person said the same again since.
         """
-        async with self._write() as connection:
+        async with self._removing() as connection:
             old = await self._statement(connection, person, statement)
             last = await self._last(connection, old)
             if last is None:
@@ -97,9 +112,10 @@ class ChangeStore(Store):
     async def forget(self, person: str, statement: str) -> Statement:
         """Remove a statement and its history for good and return it; only that something was forgotten stays.
 
-        Raises NotFoundError when this person has none with that id.
+        In answers, boards, turns and events its words are marked "[forgotten]". Raises NotFoundError when this person
+        has none with that id.
         """
-        async with self._write() as connection:
+        async with self._removing() as connection:
             old = await self._statement(connection, person, statement)
             await self._forget(connection, old)
         return old

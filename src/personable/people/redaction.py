@@ -25,6 +25,9 @@ STRUCTURE = frozenset(
 ) | {"source"}
 """Fields of boards and answers that hold names and choices, never a person's words."""
 
+Words = Mapping[str, set[str]]
+"""Texts of statements by the ids of these."""
+
 _BRACKETS = re.compile(r"\(([^()]+)\)")
 _TEXTS: tuple[tuple[Table, tuple[Column[Any], ...]], ...] = (
     (schema.answers, (schema.answers.c.answer, schema.answers.c.board)),
@@ -57,7 +60,7 @@ async def redact(connection: AsyncConnection, old: Statement) -> None:
                 await connection.execute(update(table).where(table.c.row == row.row).values(new))
 
 
-def words_of(*kept: str) -> dict[str, set[str]]:
+def words_of(*kept: str) -> Words:
     """The words of statements by their ids, as they stand in stored answers and boards."""
     found: dict[str, set[str]] = {}
     left: list[JsonValue] = [_parsed(one) for one in kept]
@@ -72,12 +75,12 @@ def words_of(*kept: str) -> dict[str, set[str]]:
     return found
 
 
-async def forgotten(connection: AsyncConnection, person: str | None, words: Mapping[str, set[str]]) -> Wording:
-    """Of `words` by the ids of the person's statements those that were forgotten."""
+async def forgotten(connection: AsyncConnection, person: str | None, *words: Words) -> Wording:
+    """Of the `words` of the person's statements those that were forgotten."""
     table = schema.changes.c
     gone = select(table.statement).where(table.person == person, table.what == "forgotten")
-    ids = await connection.scalars(gone) if words else ()
-    return Wording(text for id in ids for text in words.get(id, ()))
+    ids = await connection.scalars(gone) if any(words) else ()
+    return Wording(text for id in ids for some in words for text in some.get(id, ()))
 
 
 def _parsed(kept: str) -> JsonValue:

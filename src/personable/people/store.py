@@ -19,10 +19,10 @@ from personable.people.history_store import HistoryStore, event_rows
 from personable.people.key_store import KeyStore
 from personable.people.memory import Memory
 from personable.people.person import Erased, Learned, Person
-from personable.people.redaction import Wording, forgotten, words_of
+from personable.people.redaction import Wording, Words, forgotten, words_of
 from personable.people.run_store import RunStore
 from personable.people.statement_store import StatementStore
-from personable.people.statements import State, Statement
+from personable.people.statements import State
 from personable.people.weight_store import WeightStore
 from personable.types import Dial
 
@@ -92,39 +92,49 @@ class People(StatementStore, HistoryStore, WeightStore, RunStore, KeyStore, Arch
         return found.model_copy(update=new)
 
     async def save_answer(
-        self, answer_id: str, person: str | None, session: str | None, answer_json: str, board_json: str
+        self,
+        answer_id: str,
+        person: str | None,
+        session: str | None,
+        answer_json: str,
+        board_json: str,
+        held: Words | None = None,
     ) -> None:
-        """Keep an answer and its board, for a person or, with None, for a stranger. Words of statements on the board
-        that were forgotten meanwhile are marked as in `forget`.
+        """Keep an answer and its board, for a person or, with None, for a stranger. Words of statements on the board,
+        or in `held`, the `wordings` before the answer was begun, that were forgotten meanwhile are marked as in
+        `forget`.
 
         Raises DataError when an answer with that id is kept already.
         """
         kept = Kept(id=answer_id, person=person, session=session, answer=answer_json, board=board_json, created=now())
         async with self._write() as connection:
-            await self._keep_answer(connection, kept)
+            await self._keep_answer(connection, kept, held)
 
-    async def keep_exchange(self, kept: Kept, question: str, answer: str, events: Sequence[Event] = ()) -> Wording:
+    async def keep_exchange(
+        self, kept: Kept, question: str, answer: str, events: Sequence[Event] = (), held: Words | None = None
+    ) -> Wording:
         """Keep an answer, its turn where it has a session, and what happened with it: all in one transaction.
 
-        Returns the words of statements on the board that were forgotten meanwhile: in all of it they are marked as in
-        `forget`. `kept.person` must be known. Raises what `save_answer`, `add_turn` and `record_many` raise.
+        Returns the words of statements on the board, or in `held`, the `wordings` before the answer was begun, that
+        were forgotten meanwhile: in all of it they are marked as in `forget`. `kept.person` must be known. Raises what
+        `save_answer`, `add_turn` and `record_many` raise.
         """
         rows = event_rows(events)
         async with self._write() as connection:
-            gone = await self._keep_answer(connection, kept)
+            gone = await self._keep_answer(connection, kept, held)
             if kept.session is not None and kept.person is not None:
                 said, told = gone.without(question), gone.without(answer)
                 await self._add_turn(connection, kept.person, kept.session, said, told, kept.id)
             await self._record(connection, [{**row, "text": gone.without(row["text"])} for row in rows])
         return gone
 
-    async def _keep_answer(self, connection: AsyncConnection, kept: Kept) -> Wording:
+    async def _keep_answer(self, connection: AsyncConnection, kept: Kept, held: Words | None) -> Wording:
         checked_id(kept.id, "answer")
         checked_text(kept.answer, "answer")
         checked_text(kept.board, "board")
         if kept.person is not None:
             await self._known(connection, kept.person, lock=True)
-        gone = await forgotten(connection, kept.person, words_of(kept.answer, kept.board))
+        gone = await forgotten(connection, kept.person, words_of(kept.answer, kept.board), held or {})
         left = {name: gone.without(value) for name, value in (("answer", kept.answer), ("board", kept.board))}
         await connection.execute(insert(schema.answers).values(kept.model_dump() | left))
         return gone
@@ -179,30 +189,15 @@ class People(StatementStore, HistoryStore, WeightStore, RunStore, KeyStore, Arch
                 weights=await self._weights(connection, person),
             )
 
-    async def forget(self, person: str, statement: str) -> Statement:
-        """Remove a statement for good and return it; in answers, boards, turns and events its words are marked
-        "[forgotten]". Raises NotFoundError when this person has none with that id."""
-        gone = await super().forget(person, statement)
-        await self._truncate_log()
-        return gone
-
-    async def undo(self, person: str, statement: str) -> Statement | None:
-        """As `ChangeStore.undo` says; what it forgets leaves the file as with `forget`."""
-        left = await super().undo(person, statement)
-        if left is None:
-            await self._truncate_log()
-        return left
-
     async def erase(self, person: str) -> Erased:
         """Remove the person and all that is held about them, in one transaction; returns how much that was."""
         removed: dict[str, int] = {}
-        async with self._write() as connection:
+        async with self._removing() as connection:
             await self._known(connection, person, lock=True)
             for table in (*schema.OWNED, schema.keys):
                 removed[table.name] = (await connection.execute(delete(table).where(table.c.person == person))).rowcount
             gone = await connection.execute(delete(schema.people).where(schema.people.c.id == person))
             removed["people"] = gone.rowcount
-        await self._truncate_log()
         return Erased(person=person, removed=removed, time=now())
 
     @property
@@ -216,19 +211,11 @@ class People(StatementStore, HistoryStore, WeightStore, RunStore, KeyStore, Arch
         if self.file is not None:
             async with self._read() as connection:
                 await connection.execute(text("VACUUM"))
-            await self._truncate_log()
+            await self._fold_log()
 
     async def forget_answers(self, older_than: timedelta = timedelta(0)) -> int:
         """Remove the answers given to strangers that are at least so old, with their boards; returns how many."""
         kept = schema.answers.c
-        async with self._write() as connection:
+        async with self._removing() as connection:
             old = kept.person.is_(None) & (kept.created <= now() - older_than)
-            removed = (await connection.execute(delete(schema.answers).where(old))).rowcount
-        await self._truncate_log()
-        return removed
-
-    async def _truncate_log(self) -> None:
-        # SQLite's write-ahead log still holds what was erased until it is folded into the file.
-        if self._engine.dialect.name == "sqlite":
-            async with self._read() as connection:
-                await connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
+            return (await connection.execute(delete(schema.answers).where(old))).rowcount

@@ -38,7 +38,7 @@ from personable.pipelines.budget import Budget, Plan
 from personable.pipelines.crew import Crew
 from personable.pipelines.finding import find, listed, search_again
 from personable.pipelines.gate import gate
-from personable.pipelines.knowing import remember, see_person
+from personable.pipelines.knowing import held_words, remember, see_person
 from personable.pipelines.replying import (
     NOT_FOUND,
     QUOTED_FROM,
@@ -87,6 +87,7 @@ async def answer(
 async def _answer(
     kit: Kit, question: Question, board: Board, budget: Budget, without: Collection[str], keep: bool, strict: bool
 ) -> Answer:
+    held = await held_words(kit, question.person)
     board.post("person", QuestionNote(question=question))
     person = await see_person(kit, question, board)
     strength = _gate(question, person, board)
@@ -104,7 +105,7 @@ async def _answer(
     result = _result(kit, question, board, used, strength, written, crew, budget)
     board.post("cognitive", AnswerNote(answer=result))
     if keep:
-        await remember(kit, question, board, result)
+        await remember(kit, question, board, result, held)
     return result
 
 

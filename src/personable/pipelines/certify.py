@@ -32,7 +32,7 @@ from personable.pipelines.certified_finding import (
 from personable.pipelines.certified_reply import choose, frame, nothing_certified, recite, restates
 from personable.pipelines.certify_agents import is_evaluative
 from personable.pipelines.crew import Crew
-from personable.pipelines.knowing import remember, see_person
+from personable.pipelines.knowing import held_words, remember, see_person
 from personable.pipelines.replying import Written
 from personable.prompts import fit, render
 from personable.retrieval.cards import Cards
@@ -136,6 +136,7 @@ async def _certify(
     if not 0 < len(question.text.strip()) <= LONGEST_QUESTION:
         raise UsageError(f"a question has 1 to {LONGEST_QUESTION} characters; this one has {len(question.text)}")
     budget = Budget.of(kit.settings)
+    held = await held_words(kit, question.person)
     board.post("person", QuestionNote(question=question))
     person = await see_person(kit, question, board)
     asked = await asyncio.to_thread(cards.lay.read, question.text)
@@ -158,7 +159,7 @@ async def _certify(
     board.post("certify", CertifiedNote(certification=certification))
     board.post("certify", AnswerNote(answer=result))
     if keep:
-        await remember(kit, question, board, result)
+        await remember(kit, question, board, result, held)
     return CertifiedAnswer(answer=result, certification=certification)
 
 

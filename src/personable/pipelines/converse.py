@@ -34,7 +34,7 @@ from personable.pipelines.crew import Crew
 from personable.pipelines.finding import find, listed
 from personable.pipelines.gate import gate
 from personable.pipelines.hearing import asking_part, earlier, heard, ranked_by, responses
-from personable.pipelines.knowing import remember, see_person
+from personable.pipelines.knowing import held_words, remember, see_person
 from personable.pipelines.passage_ranking import FusedRanker, PassageRanker
 from personable.pipelines.replying import (
     NOT_FOUND,
@@ -91,6 +91,7 @@ async def converse(
         size = len(question.text.strip())
         if not 0 < size <= LONGEST_UTTERANCE:
             raise UsageError(f"an utterance has 1 to {LONGEST_UTTERANCE} characters; this one has {size}")
+        held = await held_words(kit, question.person)
         board.post("person", QuestionNote(question=question))
         passage_ranker = passage_ranker or FusedRanker(kit.reranker)
         kit = replace(kit, asks_elsewhere=passage_ranker.remote or (ranker is not None and ranker.remote))
@@ -99,7 +100,7 @@ async def converse(
         crew = converse_crew(kit, board, budget, question.text, history, without, strict)
         result = await _converse(kit, question, ranker, passage_ranker, crew, budget)
         if keep:
-            await remember(kit, question, board, result)
+            await remember(kit, question, board, result, held)
         return result
     finally:
         board.close()

@@ -12,7 +12,7 @@ from personable.notes import PortraitNote, ProfileNote, WeightsNote
 from personable.people.events import Event, Kept, now
 from personable.people.memory import WeightsChange
 from personable.people.portrait import Ranked, Ranker, portrait
-from personable.people.redaction import Wording
+from personable.people.redaction import Wording, Words
 from personable.people.weights import Weights
 from personable.types import Answer, Question, Used
 
@@ -65,12 +65,18 @@ def _used(one: Ranked) -> Used:
     return Used(statement=one.statement.id, text=one.statement.text, score=one.score)
 
 
-async def remember(kit: Kit, question: Question, board: Board, answer: Answer) -> None:
+async def held_words(kit: Kit, person: str | None) -> Words:
+    """What the person's statements say before anything about them is read for an answer: what of it is forgotten until
+    the answer is stored is not stored with it, wherever it stands on the board."""
+    return {} if kit.people is None or person is None else await kit.people.wordings(person)
+
+
+async def remember(kit: Kit, question: Question, board: Board, answer: Answer, held: Words) -> None:
     """Store the answer and its board and, for a person, the question, what was shown, and what they said of themselves.
 
     What they said becomes a proposed statement with the question as its cause: it counts only as the person lets what
     was learnt count. With the dial off nothing is learnt: the answer and its turn are kept, so that it can be explained
-    and erased.
+    and erased. `held` are the `held_words` of before.
     """
     if kit.people is None:
         return
@@ -86,7 +92,7 @@ async def remember(kit: Kit, question: Question, board: Board, answer: Answer) -
     known = None if person is None else await kit.people.get(person)
     heard = known is not None and "off" not in (known.dial, question.dial)
     events = _happened(person, question, answer) if person is not None and heard else []
-    gone = await kit.people.keep_exchange(kept, text, _storable(answer.text), events)
+    gone = await kit.people.keep_exchange(kept, text, _storable(answer.text), events, held)
     if known is not None and heard and known.learned != "off":
         await _learn(kit.people, known.id, text, board, gone)
 

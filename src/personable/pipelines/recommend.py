@@ -30,6 +30,7 @@ from personable.pipelines.budget import NOTE_TOKENS, TASK_TOKENS, Budget
 from personable.pipelines.candidates import is_cold, retrieve
 from personable.pipelines.crew import Crew
 from personable.pipelines.deeds import Known, know
+from personable.pipelines.knowing import held_words
 from personable.pipelines.reasons import explain
 from personable.pipelines.recommend_agents import (
     BATCH,
@@ -81,6 +82,7 @@ async def recommend(
             raise UsageError(f"a wish has at most {LONGEST_QUERY} characters; this one has {len(wish.query)}")
         if unknown := set(without) - set(AGENTS):
             raise UsageError(f"there is no agent {min(unknown)!r} to leave out; there are {', '.join(AGENTS)}")
+        held = await held_words(kit, wish.person)
         board.post("person", WishNote(wish=wish))
         known = await know(kit, shop, wish, board)
         count = max(kit.settings.candidates, wish.k)
@@ -91,7 +93,7 @@ async def recommend(
         board.post("ranker", RecommendationsNote(recommendations=result))
         if keep and kit.people is not None:
             await kit.people.save_answer(
-                result.id, wish.person, wish.session, result.model_dump_json(), board.to_json()
+                result.id, wish.person, wish.session, result.model_dump_json(), board.to_json(), held
             )
         return result
     finally:

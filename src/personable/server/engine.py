@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import ref
 
 from personable.board import Board
 from personable.embed import Embedder
@@ -40,9 +41,10 @@ class Engine:
 
     base: Kit
     _opened: dict[str, _Opened] = field(default_factory=dict)
-    _retired: list[Kit] = field(default_factory=list)
+    _retired: list[ref[Kit]] = field(default_factory=list)
     _embedders: dict[str, Embedder] = field(default_factory=dict)
     _counted: int = 0
+    _released: Counter[str] = field(default_factory=Counter)
     _locks: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
 
     @property
@@ -106,14 +108,16 @@ class Engine:
         return await certify(kit, cards, question, method=method, board=board, keep=keep, strict=strict)
 
     def release(self, collection: str) -> None:
-        """Open a collection anew when it is next asked for: it was indexed or deleted."""
+        """Open a collection anew when it is next asked for: it was indexed or deleted. Its kit lives on while an answer
+        under way reads it."""
+        self._released[collection] += 1
         opened = self._opened.pop(collection, None)
         if opened is not None:
-            self._retired.append(opened.kit)  # an answer under way may still read it
+            self._retired = [*(kit for kit in self._retired if kit() is not None), ref(opened.kit)]
 
     def forget_texts(self) -> None:
         """Remember nothing of what was asked and compared so far, in any kit."""
-        for kit in (self.base, *(opened.kit for opened in self._opened.values()), *self._retired):
+        for kit in (self.base, *self._kits()):
             kit.forget_texts()
 
     async def set_person(self, person: str, **given: Any) -> Person:
@@ -139,17 +143,24 @@ class Engine:
 
     async def close(self) -> None:
         """Let go of every collection."""
-        for kit in (*(opened.kit for opened in self._opened.values()), *self._retired):
+        for kit in self._kits():
             if kit.store is not None:
                 kit.store.close()
         self._opened, self._retired = {}, []
 
+    def _kits(self) -> list[Kit]:
+        retired = [kit() for kit in self._retired]
+        return [opened.kit for opened in self._opened.values()] + [kit for kit in retired if kit is not None]
+
     async def _over(self, collection: str | None) -> _Opened:
         name = choose_collection(self.settings.home, collection)
         async with self._locks[name]:
-            if name not in self._opened:
+            while name not in self._opened:
+                released = self._released[name]
                 embedder = await asyncio.to_thread(self.embedder, name)
-                self._opened[name] = _Opened(await self.base.over(name, embedder))
+                opened = _Opened(await self.base.over(name, embedder))
+                if released == self._released[name]:  # else it may be what was there before
+                    self._opened[name] = opened
             return self._opened[name]
 
     def embedder(self, collection: str, named: str = "") -> Embedder | None:

@@ -141,7 +141,9 @@ def test_a_whole_evaluation(tmp_path: Path) -> None:
     report = run_recsys(tmp_path, tmp_path / "runs", make_embedder("hash:64"))
     lines = {(line.protocol, line.system): line for line in report.lines}
     assert {line.dataset for line in report.lines} == {"data"}
-    assert report.weights["data"].choices == 40
+    trial = report.weights["data"].trial
+    assert trial is not None
+    assert trial.n == 40
     ours, popular = lines["1+99", OURS], lines["1+99", "popularity"]
     assert ours.n == 40
     assert ours.ndcg[0] > popular.ndcg[0]

@@ -7,7 +7,7 @@ import pytest
 
 from personable.embed import make_embedder
 from personable.errors import DataError
-from personable.retrieval.choice import FEWEST, UNFITTED, HeldOut, fit, hold_out, learn
+from personable.retrieval.choice import FEWEST, UNFITTED, HeldOut, fit, hold_out
 from personable.retrieval.shelf import LISTS, Context, Deeds, Shelf, item_terms
 from personable.retrieval.terms import Terms
 from personable.retrieval.visits import Visits
@@ -106,19 +106,36 @@ def test_weights_follow_what_people_choose() -> None:
 
 
 def test_what_is_held_out_is_not_counted() -> None:
-    """Each person chose an item that nobody else had: a fit that saw it would weigh co-visits without bound."""
+    """Each person chose an item that nobody else had: lists that had counted it would put it first."""
     random = np.random.default_rng(1)
     titles = [f"thing {number}" for number in range(120)]
     items = [Item(id=str(row), title=title) for row, title in enumerate(titles)]
     everybody = [[[*random.permutation(60)[:3].tolist(), 60 + person]] for person in range(40)]
-    fusion = fit(item_terms(items, "en"), None, everybody)
-    assert fusion.weights["session co-visits"] <= 0
-    assert fusion.weights["new"] > 0
+    trial = fit(item_terms(items, "en"), None, everybody).trial
+    assert trial is not None
+    assert max(trial.fitted, trial.unfitted) < 0.2
+
+
+def test_a_fit_to_chance_is_not_kept() -> None:
+    """Whatever people had, the next thing is drawn at random: on choices that it did not see a fit gains nothing."""
+    random = np.random.default_rng(2)
+    terms = Terms([f"{colour} {thing}" for thing in range(5) for colour in "abcdefghij"], "en")
+    lost = 0
+    for _ in range(6):
+        fusion = fit(terms, None, [[random.permutation(50)[:4].tolist()] for _ in range(FEWEST)])
+        trial = fusion.trial
+        assert trial is not None
+        assert trial.n == FEWEST
+        kept = fusion.choices == FEWEST
+        assert kept == (trial.fitted > trial.unfitted)
+        assert (fusion.weights == UNFITTED.weights) == (not kept)
+        lost += not kept
+    assert lost >= 2
 
 
 def test_too_few_choices_are_refused() -> None:
     with pytest.raises(DataError, match="weights need 30"):
-        learn(shelf(), [])
+        fit(Terms(TITLES, "en"), None, [[[RED, BLUE]]] * (FEWEST - 1))
 
 
 def test_the_unfitted_weights_name_every_list() -> None:

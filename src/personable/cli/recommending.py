@@ -61,12 +61,12 @@ def recommend(
 
 
 def tune(catalogue: Catalogue = None, json: Json = False, embedder: Embedder = None, home: Home = None) -> None:
-    """Fit a catalogue's weights to what people chose so far."""
+    """Fit a catalogue's weights to what people chose so far, and keep the fit where it proves better than none."""
     fusion = run(_tune(settings(embedder=embedder, home=home), catalogue))
     if json:
         print_json(fusion)
         return
-    print(f"fitted to {fusion.choices} choices")
+    print(fusion.verdict)
     for name, weight in fusion.weights.items():
         print(f"  {name}\t{weight:.3f}")
 

@@ -62,6 +62,7 @@ def run_recsys(
         tell(f"{set_.name}: indexing {set_.count} items")
         shop = prepare(set_, home, embedder)
         shelf, weights[set_.name] = shop.shelf, shop.fusion
+        tell(f"{set_.name}: {shop.fusion.verdict}")
         for protocol, measured in _measured(set_, shelf, weights[set_.name], tell).items():
             lines += _lines(set_.name, protocol, measured)
     return RecsysReport(lines=tuple(lines), weights=weights)
@@ -110,7 +111,8 @@ async def run_ablations(
 
 
 def prepare(data: RecSys, home: Path, embedder: Embedder) -> Shop:
-    """The data set's catalogue, kept under `home`, with weights fitted on what its people did earlier.
+    """The data set's catalogue, kept under `home`, with the weights that `tune` would make of what its people did
+    earlier.
 
     Raises DataError for an item without any text, and what reading and indexing raise.
     """

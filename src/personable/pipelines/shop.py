@@ -67,7 +67,8 @@ async def _opened(kit: Kit, fusion: Fusion) -> Shop:
 
 
 async def learn_weights(kit: Kit) -> Fusion:
-    """Fit the weights of the kit's catalogue to what people chose, and keep them with it, whatever was kept before.
+    """Fit the weights of the kit's catalogue to what people chose, and keep them with it, whatever was kept before:
+    the unfitted ones where the fit proves no better.
 
     Raises what `open_shop` raises of the catalogue, and DataError where too few people chose anything.
     """

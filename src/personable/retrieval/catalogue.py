@@ -8,6 +8,7 @@ import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -152,12 +153,14 @@ def fill(store: PassageStore, stock: Stock, told: Callable[[int, int], None] = l
     if held and not is_catalogue(store):
         raise DataError(f"the collection at {store.folder} holds documents; give items a collection of their own")
     counts = dict.fromkeys(("added", "replaced", "unchanged", "removed", "passages"), 0)
-    skipped = [one for item in stock.items.values() for one in _left_out(item)]
+    skipped = {item.id: _left_out(item) for item in stock.items.values()}
     for id in held.keys() - stock.items.keys() if stock.whole else ():
         store.drop(id)
         counts["removed"] += 1
     for number, item in enumerate(stock.items.values(), 1):
-        digest = hashlib.sha256(item.model_dump_json().encode()).hexdigest()
+        # What was left out counts: a version that leaves out more stores such an item anew.
+        whole = item.model_dump_json() + "".join(one.reason for one in skipped[item.id])
+        digest = hashlib.sha256(whole.encode()).hexdigest()
         if held.get(item.id) == digest:
             counts["unchanged"] += 1
         else:
@@ -168,7 +171,9 @@ def fill(store: PassageStore, stock: Stock, told: Callable[[int, int], None] = l
             store.commit()
             told(number, counts["passages"])
     store.commit()
-    return IndexReport(**counts, failed=stock.failed, skipped=skipped, seconds=time.monotonic() - began)
+    return IndexReport(
+        **counts, failed=stock.failed, skipped=[*chain(*skipped.values())], seconds=time.monotonic() - began
+    )
 
 
 def as_passage(item: Item) -> Passage:

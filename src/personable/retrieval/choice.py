@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import model_validator
 
 from personable.embed import Vectors
@@ -24,11 +25,31 @@ RECENT = 3
 """Deeds that count as the session of a person whose deeds have no sessions."""
 
 
+DEPTH = 5
+"""Places of a ranking that count in a trial."""
+
+
+class Trial(Value):
+    """What fitted weights are worth where they were not fitted: the mean nDCG@5 of `n` choices among all items that the
+    person never had, each half of them ranked by weights fitted to the other half, and by `UNFITTED`."""
+
+    n: int
+    fitted: float
+    unfitted: float
+
+    @property
+    def won(self) -> bool:
+        """Whether the fit is better."""
+        return self.fitted > self.unfitted
+
+
 class Fusion(Value):
-    """How much each of `LISTS` counts, in its own scale; `choices` is how many choices it was fitted to."""
+    """How much each of `LISTS` counts, in its own scale; `choices` is how many choices it was fitted to (0: none), and
+    `trial` how a fit did, also one that lost and was not kept."""
 
     weights: dict[str, float]
     choices: int = 0
+    trial: Trial | None = None
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -39,6 +60,15 @@ class Fusion(Value):
     def scores(self, lists: Floats) -> Floats:
         """The fused score of each row of `lists`, shape (rows,)."""
         return np.asarray(lists @ np.array([self.weights[name] for name in LISTS]))
+
+    @property
+    def verdict(self) -> str:
+        """What was fitted, and how it did, in words."""
+        made = f"fitted to {self.choices} choices" if self.choices else "unfitted weights are kept"
+        if self.trial is None:
+            return made
+        fitted, unfitted = f"{self.trial.fitted:.3f}", f"{self.trial.unfitted:.3f}"
+        return f"{made}: on {self.trial.n} choices that it had not seen a fit has nDCG@5 {fitted}, unfitted {unfitted}"
 
     def at_least(self, other: Fusion) -> Fusion:
         """The same, but no list counts less than in `other`."""
@@ -90,41 +120,63 @@ def hold_out(sessions: Sessions) -> HeldOut | None:
 
 
 def fit(terms: Terms, vectors: Vectors | None, everybody: Sequence[Sessions], seed: int = 0) -> Fusion:
-    """The fusion for a catalogue, fitted on the last first choice of each person. Raises DataError for too few.
+    """The fusion for a catalogue: fitted to the last first choice of each person where that proves better (`Trial`),
+    else `UNFITTED`. Raises DataError for fewer than `FEWEST` choices.
 
     Co-visitation is counted without what was held out, so that no list knows the choice.
     """
     held = [hold_out(sessions) for sessions in everybody]
-    before = [one.before if one else sessions for one, sessions in zip(held, everybody, strict=True)]
-    shelf = Shelf(terms, vectors, Visits.count(terms.count, before))
-    return learn(shelf, [one for one in held if one], seed)
-
-
-def learn(shelf: Shelf, choices: Sequence[HeldOut], seed: int = 0) -> Fusion:
-    """The fusion that makes `choices` most likely against `RIVALS` random items each.
-
-    `shelf` must not have counted the chosen items. Raises DataError for fewer than `FEWEST` choices.
-    """
+    choices = [one for one in held if one]
     if len(choices) < FEWEST:
         raise DataError(
             f"{len(choices)} people have a choice to learn from; weights need {FEWEST}: record more purchases or clicks"
         )
+    before = [one.before if one else sessions for one, sessions in zip(held, everybody, strict=True)]
+    shelf = Shelf(terms, vectors, Visits.count(terms.count, before))
     random = np.random.default_rng(seed)
     seen = np.stack([_seen(shelf, one, random) for one in choices])
-    scale = seen.reshape(-1, len(LISTS)).std(axis=0)
-    moving = scale > 1e-9
-    weights = np.zeros(len(LISTS))
-    weights[moving] = _logit(seen[:, :, moving] / scale[moving]) / scale[moving]
-    return Fusion(weights=dict(zip(LISTS, weights.tolist(), strict=True)), choices=len(choices))
+    trial = _tried(shelf, choices, seen, random.permutation(len(choices)) % 2)
+    return (_fitted(seen) if trial.won else UNFITTED).model_copy(update={"trial": trial})
+
+
+def _tried(shelf: Shelf, choices: Sequence[HeldOut], seen: Floats, half: NDArray[np.int64]) -> Trial:
+    """The trial of the choices, each of which is in one `half`, 0 or 1."""
+    other = _fitted(seen[half == 1]), _fitted(seen[half == 0])
+    gains = []
+    for one, its in zip(choices, half, strict=True):
+        lists, rivals = shelf.lists(Context.of(one.history, one.session)), _free(shelf, one)
+        gains.append([_gain(fusion.scores(lists), one.chosen, rivals) for fusion in (other[its], UNFITTED)])
+    fitted, unfitted = np.mean(gains, axis=0).tolist()
+    return Trial(n=len(choices), fitted=fitted, unfitted=unfitted)
+
+
+def _gain(scores: Floats, chosen: int, rivals: NDArray[np.bool_]) -> float:
+    """nDCG@5 of the chosen row among `rivals`; of those that score the same half come before it."""
+    place = 1 + (scores[rivals] > scores[chosen]).sum() + (scores[rivals] == scores[chosen]).sum() / 2
+    return float(1 / np.log2(1 + place)) if place <= DEPTH else 0.0
+
+
+def _free(shelf: Shelf, one: HeldOut) -> NDArray[np.bool_]:
+    """Which rows the person never had, shape (items,)."""
+    free = np.ones(len(shelf), dtype=bool)
+    free[[*one.history, *one.session, one.chosen]] = False
+    return free
 
 
 def _seen(shelf: Shelf, one: HeldOut, random: np.random.Generator) -> Floats:
     """The lists of the chosen item and its rivals, the chosen one first, shape (1 + RIVALS, 10)."""
-    had = np.zeros(len(shelf), dtype=bool)
-    had[[*one.history, *one.session, one.chosen]] = True
-    free = np.flatnonzero(~had) if not had.all() else np.flatnonzero(np.arange(len(shelf)) != one.chosen)
-    rivals = random.choice(free, RIVALS)
+    free = np.flatnonzero(_free(shelf, one))
+    rivals = random.choice(free if len(free) else np.flatnonzero(np.arange(len(shelf)) != one.chosen), RIVALS)
     return shelf.lists(Context.of(one.history, one.session))[[one.chosen, *rivals.tolist()]]
+
+
+def _fitted(seen: Floats) -> Fusion:
+    """The fusion that makes the first of each group most likely; `seen` has the shape (choices, 1 + RIVALS, 10)."""
+    scale = seen.reshape(-1, len(LISTS)).std(axis=0)
+    moving = scale > 1e-9
+    weights = np.zeros(len(LISTS))
+    weights[moving] = _logit(seen[:, :, moving] / scale[moving]) / scale[moving]
+    return Fusion(weights=dict(zip(LISTS, weights.tolist(), strict=True)), choices=len(seen))
 
 
 def _logit(seen: Floats) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from unicodedata import category, normalize
 
 from personable.text import sentences
 
@@ -23,11 +24,34 @@ _END = (
 )
 _NOT_I = r"(?<!\bI\s)(?<!\bwe\s)(?<!would\s)(?<!['’]d\s)"
 """A reviewer who says "I rate this the highest" orders nothing."""
+_NAMED = r"(?:this|my|our) (?:\w+ ){1,2}"
+_PLACE = r"(?:(?:as|at|in|on|to|the) )*(?:number (?:one|1)|\#\s?1|(?:first|top) (?:place|position|spot|rank))"
+"""A place in a ranking, whatever thing is put there."""
 _RULES = "(?:instructions?|rules?|prompts?|guidelines)"
+_ELSEWHERE = (  # French, Italian, German and Spanish, without accents, as texts are matched
+    r"\b(?:class|plac|met|rang|list|affich|recommand|propos|not|choisi)\w*"
+    r"(?:[-‐ ](?:moi|nous)| (?:ce|mon|notre) produit| (?:cet|mon|notre) article) (?:toujours )?"
+    r"(?:en (?:premier(?! (?:plan|lieu|temps))|tete)|(?:en|a la) premiere (?:place|position)|au premier rang"
+    r"|numero (?:un|1))\b",
+    r"\b(?:mett|classific|posizion|piazz|elenc|consigl|raccomand|scegl|valut|mostr)\w*?"
+    r"(?:mi|ci| quest[oa](?: (?:prodotto|articolo|oggetto))?) (?:sempre )?"
+    r"(?:al primo posto|(?:(?:per|come) )?prim[oa](?=\W*$|[.!?])|in prima posizione|(?:al )?numero uno)\b",
+    r"\b(?:setz|stell|reih|platzier|bewert|empfehl|empfiehl|list|nenn|zeig|wahl|ordn)\w*(?: sie)? "
+    r"(?:mich|uns|dies\w* \w+|dies) (?:(?:immer|bitte|als|auf|an|am|die|den|der) )*"
+    r"(?:erste[rn]? (?:stelle|platz|rang)|erste[rs]|platz (?:eins|1)|nummer (?:eins|1)|spitze|zuerst|hochsten)\b",
+    r"\b(?:(?:pon|coloc|clasific|situ|recomiend|elig|muestr|list|orden)\w*?(?:me|nos)|"
+    r"(?:pon|poned|ponga|coloca|clasifica|situa|recomienda|elige) est[ea] (?:producto|articulo)) (?:siempre )?"
+    r"(?:en (?:el )?primer (?:lugar|puesto)|en primera posicion|(?:el |la |de |como )?primer[oa](?=\W*$|[.!?])"
+    r"|(?:el )?numero uno)\b",
+    r"\b(?:ignor|oubli|dimentic|vergiss|vergess|olvid)\w*(?: sie)? (?:(?:toutes|tutte|alle|todas) )?"
+    r"(?:(?:les|le|las|die) )?(?:(?:instructions|consignes) (?:precedentes|ci-dessus)|istruzioni precedenti|"
+    r"(?:vorherigen|bisherigen|obigen) (?:anweisungen|regeln)|instrucciones anteriores)\b",
+)
 _ORDER = re.compile(  # a space stands for any white space
     "|".join(
         (
-            rf"\b(?:{_RANK}|{_PUT}) {_ME} {_FIRST}{_END}",
+            rf"\b(?:{_RANK}|{_PUT}) {_ME},? {_FIRST}{_END}",
+            rf"{_NOT_I}\b(?:{_RANK}|{_PUT}) {_NAMED}{_PLACE}{_END}",
             rf"{_NOT_I}\b{_RANK} (?:this|it) {_FIRST}{_END}",
             rf"\b{_PUT} (?:this|it)(?: \w+)? (?:at|to|on) (?:the )?(?:very )?top of (?:\w+ )?{_LIST}\b",
             rf"\bgive (?:{_ME}|this|it) (?:a|the|your) (?:top|highest|best|full|perfect) (?:score|rank|rating|mark)",
@@ -39,10 +63,13 @@ _ORDER = re.compile(  # a space stands for any white space
             r"\b(?:ignore|disregard|forget) (?:(?:all|any|the) )*other instructions?\b",
             r"\b(?:ignore|disregard) (?:(?:all|any|the) )*other (?:items|candidates)\b",
             r"\b(?:ignore|disregard|forget) (?:everything|all|anything|what) (?:\w+ ){0,2}above\b",
+            *_ELSEWHERE,
         )
     ).replace(" ", r"\s+"),
     re.IGNORECASE | re.MULTILINE,
 )
+_UNSEEN = re.compile(_ORDER.pattern.replace(r"\s+", r"\s*"), _ORDER.flags)
+"""For texts with characters that cannot be seen, which may stand where a space would."""
 _JOINT = re.compile(r"(\s*[.!?;:,|()\[\]–—]+(?:\s+|$)|\s+[-(\[]+\s*)")
 
 
@@ -58,25 +85,44 @@ def orders(text: str) -> list[str]:
 
 def _parted(text: str) -> tuple[str, list[str]]:
     """The text without its orders, and the orders. One that runs over a line's end is one nevertheless."""
-    spans = [found.span() for found in _ORDER.finditer(text)]
+    spans = _spans(text)
     if not spans:
         return text, []
     kept, ordered = list[str](), list[str]()
     for one in sentences(text):
-        is_order = any(start < one.end and one.start < end for start, end in spans)
-        (ordered if is_order else kept).append(one.text)
+        (ordered if _touches(spans, one.start, one.end) else kept).append(one.text)
     return " ".join(kept), ordered
 
 
 def clauses_without_orders(title: str) -> str:
     """`title` without the clauses that order whoever ranks, and without the marks that led to them or ended them."""
-    if not _ORDER.search(title):
+    spans = _spans(title)
+    if not spans:
         return title
-    parts, kept, after_order = _JOINT.split(title), "", False
+    parts, kept, after_order, at = _JOINT.split(title), "", False, 0
     for mark, clause in zip(["", *parts[1::2]], parts[::2], strict=True):
-        if _ORDER.search(clause):
+        at += len(mark) + len(clause)
+        if _touches(spans, at - len(clause), at):
             after_order = True
         elif clause.strip():
             joint = re.sub(r"[()\[\]]", "", mark) if after_order else mark
             kept, after_order = f"{kept}{joint}{clause}" if kept else clause, False
     return kept.strip()
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Where orders stand in `text`, as it is read: without accents, other forms of letters and what cannot be seen."""
+    if text.isascii():
+        return [found.span() for found in _ORDER.finditer(text)]
+    read = [(letter, place) for place, one in enumerate(text) for letter in _read(one)]
+    unseen = any(category(one) == "Cf" for one in text)
+    found = (_UNSEEN if unseen else _ORDER).finditer("".join(letter for letter, _ in read))
+    return [(read[one.start()][1], read[one.end() - 1][1] + 1) for one in found]
+
+
+def _read(letter: str) -> str:
+    return "".join(one for one in normalize("NFKD", letter) if category(one) not in ("Cf", "Mn"))
+
+
+def _touches(spans: list[tuple[int, int]], start: int, end: int) -> bool:
+    return any(first < end and start < last for first, last in spans)

@@ -105,6 +105,25 @@ class StatementsContract:
         assert await people.statements("ana") == [again]
         assert await people.statements("ana", ended=True) == [past, again]
 
+    async def test_when_a_statement_holds_can_be_set_and_taken_away(self, people: People) -> None:
+        await people.add("ana")
+        begin, end = now() - timedelta(days=9), now() + timedelta(days=9)
+        await people.tell("ana", "I live in Rome")
+        told = await people.tell("ana", "I live in Rome", valid_from=begin, valid_to=end)
+        assert (told.valid_from, told.valid_to) == (begin, end)
+        assert await people.statements("ana") == [told]
+        assert await people.tell("ana", "I live in Rome") == told
+        inferred = await people.tell("ana", "I live in Rome", source="inferred", valid_to=end + timedelta(days=1))
+        assert inferred == told
+        with pytest.raises(UsageError, match="begin to hold before it ends"):
+            await people.tell("ana", "I live in Rome", valid_to=begin)
+        for unbounded, left in ((("valid_to",), (begin, None)), (("valid_from",), (None, None))):
+            edited = await people.edit("ana", told.id, unbounded=unbounded)  # type: ignore[arg-type]
+            assert (edited.valid_from, edited.valid_to) == left
+        assert await people.statements("ana") == [edited]
+        with pytest.raises(UsageError, match="not a bound"):
+            await people.edit("ana", told.id, unbounded=["text"])  # type: ignore[list-item]
+
     async def test_confirm_and_forget(self, people: People) -> None:
         await people.add("ana")
         guess = await people.tell("ana", "I own a dog", source="inferred")

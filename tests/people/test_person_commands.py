@@ -39,9 +39,12 @@ def test_a_statement_from_telling_to_undoing(run: Any) -> None:
     assert [one["text"] for one in json.loads(run("show", "ana", "--json"))["statements"]] == ["I moved to Trento"]
     assert "I moved to Trent" in run("edit", "ana", second["id"], "I moved to Trent", "--kind", "goal")
     assert json.loads(run("undo", "ana", second["id"], "--json")) == second
+    ends = json.loads(run("edit", "ana", second["id"], "--until", "2099-01-31", "--json"))
+    assert ends == second | {"valid_to": "2099-01-31T00:00:00Z"}
+    assert json.loads(run("edit", "ana", second["id"], "--until", "open", "--json")) == second
     assert json.loads(run("reject", "ana", second["id"], "--json"))["state"] == "rejected"
     assert json.loads(run("confirm", "ana", second["id"], "--json"))["state"] == "confirmed"
-    for _ in range(2):
+    for _ in range(4):
         run("undo", "ana", second["id"])
     assert json.loads(run("undo", "ana", second["id"], "--json")) == {"id": second["id"], "forgotten": True}
     assert [one["id"] for one in json.loads(run("show", "ana", "--json"))["statements"]] == [first["id"]]

@@ -43,6 +43,11 @@ async def test_a_statement_is_told_edited_undone_and_forgotten(start: Start) -> 
     assert (await ana.patch(one, json={"text": "I like green tea"})).json()["text"] == "I like green tea"
     assert (await ana.post(f"{one}/undo")).json()["statement"]["text"] == "I like tea"
     assert [change["what"] for change in (await ana.get(f"{one}/changes")).json()] == ["told", "edited", "undone"]
+    until = "2099-01-31T00:00:00Z"
+    assert (await ana.patch(one, json={"valid_to": until})).json()["valid_to"] == until
+    kept = (await ana.patch(one, json={"kind": "fact"})).json()
+    assert (kept["kind"], kept["valid_to"]) == ("fact", until)
+    assert (await ana.patch(one, json={"kind": None, "valid_to": None})).json() == kept | {"valid_to": None}
     assert (await ana.delete(one)).json()["text"] == "I like tea"
     assert (await ana.delete(one)).status_code == 404
     left = await ana.get(f"{ANA}/statements", params={"ended": True})

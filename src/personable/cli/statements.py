@@ -29,6 +29,8 @@ Sensitive = Annotated[
 ]
 Since = Annotated[str | None, typer.Option(help="When it began to hold: 2026-01-31, or a date and time.")]
 Until = Annotated[str | None, typer.Option(help="When it stopped, or will stop, holding.")]
+OPEN = "open"
+"""Stands for no date, to take one away."""
 
 
 def add_to(_app: typer.Typer) -> None:
@@ -112,8 +114,10 @@ def edit(
     json: Json = False,
     home: Home = None,
 ) -> None:
-    """Change a statement; what is not given stays as it is. New words confirm it."""
-    given: dict[str, Any] = {"kind": kind, "sensitive": sensitive, **_when(since, until)}
+    """Change a statement; what is not given stays as it is. New words confirm it; `--until open` takes its end away."""
+    given: dict[str, Any] = {"kind": kind, "sensitive": sensitive}
+    given |= _when(*(None if when == OPEN else when for when in (since, until)))
+    given["unbounded"] = [name for name, when in (("valid_from", since), ("valid_to", until)) if when == OPEN]
     _print(with_people(settings(home=home), lambda people: people.edit(id, statement, text, **given)), json)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +17,7 @@ from personable.people.contradiction import contradicted
 from personable.people.events import now
 from personable.people.redaction import Words, redact
 from personable.people.sensitivity import classify
-from personable.people.statements import Change, Kind, Statement, What, new_id, sameness
+from personable.people.statements import Bound, Change, Kind, Statement, What, new_id, sameness
 
 _CHANGES = fields(schema.changes).where(schema.changes.c.person == bindparam("person")).order_by(schema.changes.c.row)
 
@@ -68,8 +68,10 @@ class ChangeStore(Store):
         *,
         valid_from: datetime | None = None,
         valid_to: datetime | None = None,
+        unbounded: Collection[Bound] = (),
     ) -> Statement:
         """Change what is given and leave the rest. Who words a statement anew stands behind it: that confirms it.
+        `unbounded` names what is taken away of when it begins and ends to hold.
 
         A new text is classified anew, but what was sensitive stays so unless `sensitive` says otherwise. Raises
         DataError when the person has another statement that says the same.
@@ -81,6 +83,7 @@ class ChangeStore(Store):
             "valid_to": valid_to and utc(valid_to),
         }
         given = {name: value for name, value in given.items() if value is not None}
+        given |= {one_of(Bound, name, "bound"): None for name in unbounded}
         if text is not None:
             words = checked_statement(text)
             given |= {"text": words, "state": "confirmed", "confidence": 1.0}

@@ -47,8 +47,9 @@ class StatementStore(ChangeStore):
         """Store a statement; the first one is returned when the person has the same one already.
 
         What the person tells is confirmed, what was inferred is only proposed, unless `state` says otherwise. Telling
-        a proposed or rejected statement confirms it; inferring one again changes nothing. A confirmed statement ends
-        those that it contradicts. `sensitive` None leaves it to the words: see `sensitivity`.
+        a proposed or rejected statement confirms it, and with `valid_from` or `valid_to` sets that; inferring one again
+        changes nothing. A confirmed statement ends those that it contradicts. `sensitive` None leaves it to the words:
+        see `sensitivity`.
 
         Raises UsageError for something inferred about a person who lets nothing be learnt.
         """
@@ -77,9 +78,11 @@ class StatementStore(ChangeStore):
             update |= {"state": "confirmed", "confidence": new.confidence}
         if new.source == "told" and explicit not in (None, first.sensitive):
             update |= {"sensitive": explicit}
+        bounds = {"valid_from": new.valid_from, "valid_to": new.valid_to} if new.source == "told" else {}
+        update |= {name: when for name, when in bounds.items() if when not in (None, getattr(first, name))}
         if not update:
             return first
-        again = first.model_copy(update=update)
+        again = first.model_copy(update=update).checked()
         await self._replace(connection, first, again, "confirmed" if "state" in update else "edited", new.cause)
         return again
 

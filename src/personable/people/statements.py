@@ -18,6 +18,7 @@ from personable.types import Value
 Kind = Literal["fact", "preference", "constraint", "goal"]
 Source = Literal["told", "inferred"]
 State = Literal["proposed", "confirmed", "rejected"]
+Bound = Literal["valid_from", "valid_to"]
 What = Literal["told", "proposed", "confirmed", "rejected", "edited", "ended", "undone", "forgotten"]
 
 MARK = "[forgotten]"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, get_args
 
 from fastapi import APIRouter, Path, Query
 from pydantic import ConfigDict, Field
 
 from personable.people.checks import STATEMENT_LENGTH, Instant
-from personable.people.statements import Change, Kind, Source, State, Statement, Told
+from personable.people.statements import Bound, Change, Kind, Source, State, Statement, Told
 from personable.server.access import Person, TheEngine
 from personable.server.problems import documented
 from personable.types import Value
@@ -45,7 +45,8 @@ class NewStatements(Value):
 
 
 class StatementChange(Value):
-    """What is to be changed; what is left out stays as it is. New words confirm the statement."""
+    """What is to be changed; what is left out stays as it is. New words confirm the statement, and null in `valid_from`
+    or `valid_to` takes that bound away."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"text": "I am vegan", "sensitive": False}]})
     text: str | None = Field(None, min_length=1, max_length=STATEMENT_LENGTH)
@@ -87,7 +88,9 @@ async def tell_statements(person: Person, body: NewStatements, engine: TheEngine
 @router.patch("/statements/{statement}", responses=documented(404, 409))
 async def edit_statement(person: Person, statement: StatementId, body: StatementChange, engine: TheEngine) -> Statement:
     """Change a statement."""
-    return await engine.people.edit(person, statement, **body.model_dump())
+    given = body.model_dump(exclude_unset=True)
+    unbounded: list[Bound] = [name for name in get_args(Bound) if name in given and given[name] is None]
+    return await engine.people.edit(person, statement, **given, unbounded=unbounded)
 
 
 @router.post("/statements/{statement}/confirm", responses=documented(404, 409))

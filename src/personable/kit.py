@@ -57,13 +57,20 @@ class Kit:
     _embedding: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     async def search(self, query: str, k: int, where: Where | None = None) -> list[Hit]:
-        """The `k` best passages, reranked where a reranker is set. Raises ConfigurationError without a collection."""
+        """The `k` best passages, reranked where a reranker is set, and of a certified collection without those whose
+        approval ended. Raises ConfigurationError without a collection, DataError that names an altered document."""
+        return (await self.search_telling(query, k, where))[0]
+
+    async def search_telling(self, query: str, k: int, where: Where | None = None) -> tuple[list[Hit], list[str]]:
+        """As `search`, and in words which documents were left out."""
+        from personable.retrieval.showing import find_shown
+
         if self.retriever is None:
             raise ConfigurationError("no collection to search: personable index PATH makes one")
         with tracing.retrieval(k) as span:
-            found = await self.retriever.search(query, k, where)
-            span.set(tracing.hits(len(found)))
-            return await self.reranker.rerank(query, found, k) if self.reranker and found else found
+            hits, left_out = await find_shown(self.retriever, self.store, query, k, where)
+            span.set(tracing.hits(len(hits)))
+            return (await self.reranker.rerank(query, hits, k) if self.reranker and hits else hits), left_out
 
     def similar(self, query: str, texts: Sequence[str], by: str = "") -> NDArray[np.float32]:
         """Cosine similarities of `query` to each of `texts`, shape (len(texts),). Vectors of texts are remembered.
@@ -117,9 +124,7 @@ class Kit:
 
     def refuse_certified(self) -> None:
         """Raises UsageError over a certified collection, which only `certify` may speak for."""
-        from personable.retrieval.certified import STORED
-
-        if self.store is not None and (self.store.folder / STORED).is_file():
+        if self.store is not None and self.store.certified:
             raise UsageError(
                 f"the collection {self.store.folder.name!r} is certified: ask it with certify, which says nothing else "
                 "than its texts and heeds emergencies"

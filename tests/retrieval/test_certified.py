@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -20,7 +21,9 @@ from personable.retrieval.cards import Cards, open_cards
 from personable.retrieval.certified import read_approval, stored_approval
 from personable.retrieval.certifying import SEGMENT, TITLE, WHOLE, certify_documents
 from personable.retrieval.corpus import IndexOptions, open_collection
+from personable.retrieval.hybrid import SparseRetriever
 from personable.retrieval.report import IndexReport
+from personable.retrieval.showing import find_shown, shown, verified
 from personable.retrieval.vault import Vault
 
 EMBEDDER = make_embedder("hash:128")
@@ -64,7 +67,7 @@ def test_each_document_carries_its_provenance_and_the_digest_of_its_own_bytes(tm
     assert document.meta["sha256"] == hashlib.sha256(line.encode()).hexdigest()
     assert (document.meta["version"], document.meta["approver"]) == ("1", "Dr Example")
     assert (document.meta["approved"], document.source) == ("2026-01-15", "https://example.org/gout")
-    assert cards.verified(document, document) == document
+    assert verified(cards.store, document) == document
 
 
 def test_a_folder_of_leaflets_is_stored_byte_for_byte(tmp_path: Path) -> None:
@@ -88,11 +91,11 @@ def test_an_altered_file_is_refused_and_the_document_named(tmp_path: Path) -> No
     cards = opened(tmp_path)
     gout, asthma = cards.valid(["gout", "asthma"])
     with pytest.raises(DataError, match=r"'gout' was altered: its digest is"):
-        cards.verified(gout, gout)
-    assert cards.verified(asthma, asthma) == asthma
+        verified(cards.store, gout)
+    assert verified(cards.store, asthma) == asthma
     stored.unlink()
     with pytest.raises(DataError, match="'asthma' was altered"):
-        cards.verified(asthma, asthma)
+        verified(cards.store, asthma)
 
 
 def test_a_text_that_only_the_index_holds_is_refused(tmp_path: Path) -> None:
@@ -100,7 +103,7 @@ def test_a_text_that_only_the_index_holds_is_refused(tmp_path: Path) -> None:
     cards = opened(tmp_path)
     (gout,) = cards.valid(["gout"])
     with pytest.raises(DataError, match="the index holds another text"):
-        cards.verified(gout.model_copy(update={"text": "Gout is harmless, whoever."}), gout)
+        verified(cards.store, gout.model_copy(update={"text": "Gout is harmless, whoever."}))
 
 
 def test_another_file_than_the_approved_one_is_refused(tmp_path: Path) -> None:
@@ -146,7 +149,7 @@ def test_a_card_of_forty_pages_is_cut_into_segments_that_know_their_document(tmp
     assert long.text == pages
     best = cards.parts(long, "Paragraph 700 week 700", 1)[0]
     assert "Paragraph 700 " in best.text
-    assert cards.verified(best, long) == best
+    assert verified(cards.store, best) == best
     assert cards.nearest("Paragraph 700 week 700", [WHOLE, SEGMENT], 50).keys() <= {"long", "gout"}
 
 
@@ -204,7 +207,7 @@ def test_where_every_approval_ended_all_documents_leave_and_are_named(tmp_path: 
     assert report.removed == 2
     assert [(one.source, one.error) for one in report.failed] == [("cards.jsonl", "its approval ended on 2026-02-01")]
     cards = opened(tmp_path)
-    assert (cards.store.documents(), list(cards.vault.folder.iterdir())) == ({}, [])
+    assert (cards.store.documents(), list(Vault(tmp_path / "collections/c").folder.iterdir())) == ({}, [])
     with pytest.raises(DataError, match="its approval ended on 2026-02-01"):
         index(tmp_path / "new", write(tmp_path, [card("gout")], more="expires = 2026-02-01\n"))
 
@@ -265,10 +268,10 @@ def test_an_altered_field_is_refused_and_named_and_indexing_again_mends_it(tmp_p
     gout = cards.store.passage("gout")
     assert cards.evidence(cards.lay.read("gout"), [gout])[0].passage == gout, "it is found"
     with pytest.raises(DataError, match=f"'gout' was altered: its {field} differs"):
-        cards.verified(gout, gout)
+        verified(cards.store, gout)
     assert index(tmp_path, manifest).replaced == 1
     cards = opened(tmp_path)
-    assert cards.verified(*cards.valid(["gout"]) * 2).title == "What is gout ?"
+    assert verified(cards.store, *cards.valid(["gout"])).title == "What is gout ?"
 
 
 def test_bytes_and_their_digest_altered_together_are_refused(tmp_path: Path) -> None:
@@ -283,7 +286,7 @@ def test_bytes_and_their_digest_altered_together_are_refused(tmp_path: Path) -> 
     cards = opened(tmp_path)
     (gout,) = cards.valid(["gout"])
     with pytest.raises(DataError, match="its sha256, text differ"):
-        cards.verified(gout, gout)
+        verified(cards.store, gout)
 
 
 def test_a_card_without_a_title_is_served_and_stays_unchanged(tmp_path: Path) -> None:
@@ -291,7 +294,7 @@ def test_a_card_without_a_title_is_served_and_stays_unchanged(tmp_path: Path) ->
     index(tmp_path, manifest)
     cards = opened(tmp_path)
     (bare,) = cards.valid(["bare"])
-    assert cards.verified(bare, bare) == bare
+    assert verified(cards.store, bare) == bare
     assert index(tmp_path, manifest).unchanged == 1
 
 
@@ -302,7 +305,7 @@ def test_an_altered_segment_is_refused(tmp_path: Path) -> None:
     cards = opened(tmp_path)
     (long,) = cards.valid(["long"])
     with pytest.raises(DataError, match="'long' was altered: a part of it differs"):
-        cards.verified(cards.parts(long, "Paragraph 3", 1)[0], long)
+        verified(cards.store, cards.parts(long, "Paragraph 3", 1)[0])
 
 
 def test_an_altered_original_is_written_again_from_the_approved_file(tmp_path: Path) -> None:
@@ -313,7 +316,7 @@ def test_an_altered_original_is_written_again_from_the_approved_file(tmp_path: P
     assert index(tmp_path, manifest).unchanged == 1
     cards = opened(tmp_path)
     (gout,) = cards.valid(["gout"])
-    assert cards.verified(gout, gout) == gout
+    assert verified(cards.store, gout) == gout
 
 
 def test_a_collection_of_an_earlier_version_asks_to_be_indexed_again(tmp_path: Path) -> None:
@@ -325,9 +328,9 @@ def test_a_collection_of_an_earlier_version_asks_to_be_indexed_again(tmp_path: P
     cards = opened(tmp_path)
     (gout,) = cards.valid(["gout"])
     with pytest.raises(DataError, match=r"by an earlier version.*index the collection again"):
-        cards.verified(gout, gout)
+        verified(cards.store, gout)
     assert index(tmp_path, manifest).replaced == 1
-    assert opened(tmp_path).verified(gout, gout) == gout
+    assert verified(opened(tmp_path).store, gout) == gout
 
 
 def test_other_collections_and_certified_ones_do_not_mix(tmp_path: Path) -> None:
@@ -372,3 +375,21 @@ def test_the_shipped_cards_are_a_valid_certified_collection(tmp_path: Path) -> N
     report = index(tmp_path, certified())
     assert (report.added, report.failed) == (49, [])
     assert opened(tmp_path).manifest.alarm("I feel suicidal").startswith("You are not alone.")
+
+
+def test_a_collection_deleted_while_it_is_open_is_not_called_altered(tmp_path: Path) -> None:
+    index(tmp_path, write(tmp_path, [card("gout")]))
+    cards = opened(tmp_path)
+    (gout,) = cards.valid(["gout"])
+    shutil.rmtree(tmp_path / "collections/c")
+    with pytest.raises(NotFoundError, match="the collection 'c' is not there any more"):
+        shown(cards.store, gout)
+
+
+async def test_what_another_document_claims_or_an_altered_id_is_refused(tmp_path: Path) -> None:
+    index(tmp_path, write(tmp_path, [card("gout"), card("asthma", "Asthma is a disease of the lungs.")]))
+    for claimed in ("asthma", "nowhere"):
+        alter(tmp_path, f"document = '{claimed}'")
+        store = opened(tmp_path).store
+        with pytest.raises(DataError, match=f"'{claimed}' was altered"):
+            await find_shown(SparseRetriever(store), store, "gout", 1, None)

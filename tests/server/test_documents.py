@@ -10,11 +10,13 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
+from personable.embed import make_embedder
 from personable.errors import UsageError
+from personable.retrieval.corpus import open_collection
 from personable.retrieval.report import Progress
 from personable.server.indexing import index_uploads
 from personable.server.uploads import Uploads, upload_name
-from tests.server.conftest import LEAFLETS, MANIFEST, Running, Start
+from tests.server.conftest import EMBEDDER, LEAFLETS, MANIFEST, Running, Start
 
 Files = list[tuple[str, bytes]]
 NEW = "/v1/collections/new"
@@ -94,6 +96,17 @@ async def test_a_document_is_deleted_with_its_file_and_its_copies(start: Start) 
     assert (again["report"]["added"], again["report"]["unchanged"]) == (0, 1)
     assert "August" not in (await builder.get(f"{NEW}/search", params={"q": "oats August"})).text
     assert (await builder.delete(f"{NEW}/document", params={"id": "a/oats.md"})).status_code == 404
+
+
+async def test_a_document_of_a_collection_that_another_process_writes_to_keeps_its_file(start: Start) -> None:
+    running = await start()
+    builder = await running.client("builder")
+    await ended(builder, await send(builder, [("oats.md", OATS)]))
+    with open_collection(running.home, "new", embedder=make_embedder(EMBEDDER), write=True):
+        refused = await builder.delete(f"{NEW}/document", params={"id": "oats.md"})
+    assert (refused.status_code, "another process is writing" in refused.json()["detail"]) == (409, True)
+    assert stored(running) == [".recipe.json", "oats.md"]
+    assert (await builder.delete(f"{NEW}/document", params={"id": "oats.md"})).json()["files"] == ["oats.md"]
 
 
 async def test_one_record_of_a_file_is_not_deleted_and_the_file_says_so(start: Start) -> None:

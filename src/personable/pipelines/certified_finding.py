@@ -15,6 +15,7 @@ from personable.pipelines.finding import listed
 from personable.retrieval.cards import BODY, FITTED, HYDOC_WEIGHT, Cards, Weights
 from personable.retrieval.certifying import TITLE
 from personable.retrieval.lay import Asked
+from personable.retrieval.showing import verified
 from personable.types import Hit, Passage, Question, Used
 
 Method = Literal["default", "zero-shot", "cot"]
@@ -38,7 +39,7 @@ async def first_search(cards: Cards, asked: Asked, board: Board) -> list[Passage
     def find() -> list[Hit]:
         scores = cards.nearest(asked.whole, BODY, FEEDBACK * 4) or cards.wordiest(asked.whole, BODY, FEEDBACK * 4)
         return [
-            Hit(passage=cards.parts(one, asked.focus, 1)[0], score=scores[one.document])
+            Hit(passage=verified(cards.store, cards.parts(one, asked.focus, 1)[0]), score=scores[one.document])
             for one in cards.valid(list(scores)[:FEEDBACK])
         ]
 
@@ -103,7 +104,7 @@ def sources(cards: Cards, asked: Asked, hits: Sequence[Hit]) -> list[tuple[Passa
     found = []
     for hit in [hit for hit in hits[:LOOKED] if cards.relevant(hit)][:SOURCES]:
         part = cards.parts(hit.passage, asked.focus, 1)[0]
-        found.append((cards.verified(part, hit.passage), cards.verified(hit.passage, hit.passage)))
+        found.append((verified(cards.store, part), verified(cards.store, hit.passage)))
     return found
 
 

@@ -7,17 +7,23 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from personable.errors import NotFoundError
+from personable.retrieval.showing import shown, why_not
 from personable.retrieval.store import PassageStore
 from personable.types import Passage, Value
 
 
 class DocumentLine(Value):
-    """A document of a collection: its id, its title as of its first passage, where it came from, how many passages."""
+    """A document of a collection: its id, its title as of its first passage, where it came from, how many passages.
+
+    `problem` says in words why it may not be shown (a certified one was altered, or its approval ended), and then title
+    and source are not told.
+    """
 
     id: str
     title: str
     source: str
     passages: int
+    problem: str = ""
 
 
 class DocumentText(Value):
@@ -38,10 +44,11 @@ def document_lines(store: PassageStore, after: str, limit: int) -> list[Document
 
 
 def document_text(store: PassageStore, document: str) -> DocumentText:
-    """A document's text and passages, in their order. Raises NotFoundError."""
+    """A document's text and passages, in their order. Raises NotFoundError, and what `shown` raises."""
     passages = _passages(store, document)
     if not passages:
         raise NotFoundError(f"no document {document!r} with any text in this collection")
+    shown(store, _whole(passages))
     first = passages[0]
     line = _line(store, document)
     return DocumentText(
@@ -60,9 +67,16 @@ def joined(passages: Sequence[Passage]) -> str:
 
 def _line(store: PassageStore, document: str) -> DocumentLine:
     passages = _passages(store, document)
+    if passages and (problem := why_not(store, _whole(passages))):
+        return DocumentLine(id=document, title="", source="", passages=len(passages), problem=problem)
     title = next((one.title for one in passages if one.title), "")
     source = next((one.source for one in passages if one.source), "")
     return DocumentLine(id=document, title=title, source=source, passages=len(passages))
+
+
+def _whole(passages: Sequence[Passage]) -> Passage:
+    """The passage that holds all of a certified document; the first one of others, which have none."""
+    return next((one for one in passages if one.id == one.document), passages[0])
 
 
 def _passages(store: PassageStore, document: str) -> list[Passage]:

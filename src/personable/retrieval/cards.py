@@ -13,11 +13,11 @@ from datetime import date
 from personable.embed import Embedder
 from personable.retrieval.analysis import Analyser
 from personable.retrieval.certified import CertifiedManifest, stored_approval
-from personable.retrieval.certifying import SEGMENT, TITLE, WHOLE, stored
+from personable.retrieval.certifying import SEGMENT, TITLE, WHOLE
 from personable.retrieval.lay import Asked, Lay, Vocabulary
 from personable.retrieval.sparse import Ranked
 from personable.retrieval.store import Candidate, PassageStore
-from personable.retrieval.vault import Vault, expired
+from personable.retrieval.vault import expired
 from personable.types import Hit, Passage, Scalar, Value, Where
 
 Scores = dict[str, float]
@@ -76,7 +76,6 @@ class Cards:
     embedder: Embedder | None
     manifest: CertifiedManifest
     lay: Lay
-    vault: Vault
     _analyser: Analyser = field(init=False)
     _frequencies: dict[str, int] = field(default_factory=dict)
     _count: int = 0
@@ -97,12 +96,6 @@ class Cards:
         where: dict[str, Scalar | list[Scalar]] = {"document": document.document, "level": SEGMENT}
         hits = self._by_meaning(query, k, where) or self._by_words(query, k, where)
         return [hit.passage for hit in hits] or [document]
-
-    def verified(self, passage: Passage, document: Passage) -> Passage:
-        """`passage` of `document`, checked against the certified bytes and record. Raises DataError where either was
-        altered."""
-        seal = self.store.documents(document.document).get(document.document, "")
-        return self.vault.verified(passage, document, stored(self.store, document.document), seal)
 
     def candidates(self, asked: Asked, hydoc: str = "", said: Sequence[str] = ()) -> list[Hit]:
         """The documents that any list brings, each with its evidence, unranked; also those whose approval ended.
@@ -214,7 +207,7 @@ def open_cards(store: PassageStore, embedder: Embedder | None) -> Cards:
     were altered."""
     manifest = stored_approval(store.folder)
     lay = Lay(Vocabulary.stored(store.folder), manifest.language)
-    return Cards(store, embedder, manifest, lay, Vault(store.folder))
+    return Cards(store, embedder, manifest, lay)
 
 
 def _where(levels: list[str], among: Sequence[str] | None) -> Where:

@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 
 from personable.errors import DataError
-from personable.retrieval.certified import STORED, Approved, CertifiedManifest, read_approval, store_approval
+from personable.retrieval.certified import Approved, CertifiedManifest, read_approval, store_approval
 from personable.retrieval.document import Document
 from personable.retrieval.lay import Vocabulary
 from personable.retrieval.report import Failed, IndexOptions, IndexReport
@@ -92,7 +92,7 @@ def stored(store: PassageStore, document: str) -> list[Passage]:
 
 
 def _manifest_for(store: PassageStore, path: Path) -> CertifiedManifest:
-    if store.documents() and not (store.folder / STORED).is_file():
+    if store.documents() and not store.certified:
         raise DataError(
             f"the collection at {store.folder} holds other documents; give certified ones a collection of their own"
         )

@@ -30,6 +30,7 @@ __all__ = [
     "Progress",
     "choose_catalogue",
     "choose_collection",
+    "collection_identity",
     "collection_kind",
     "delete_collection",
     "list_collections",
@@ -198,6 +199,16 @@ def collection_kind(home: Path, name: str) -> Kind:
         return "certified"
     with closing(Database(folder, write=False)) as database:
         return "items" if database.holds(MARK, ITEM) else "documents"
+
+
+def collection_identity(home: Path, name: str) -> tuple[int, int] | None:
+    """Device and number of the file that holds the passages, by which a collection deleted and made anew differs from
+    one that is still open; None where there is none. Raises UsageError for a name that cannot be one."""
+    try:
+        found = (_folder(home, name) / "passages.sqlite").stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def choose_catalogue(home: Path, named: str | None = None) -> str | None:

@@ -172,6 +172,20 @@ class Database:
         return connection
 
 
+def writer_lock(folder: Path) -> sqlite3.Connection:
+    """An exclusive SQLite lock: it works on every platform and goes with the process, however that ends.
+
+    Raises DataError where another process, or another part of this one, holds it.
+    """
+    held = sqlite3.connect(folder / "writer.lock", timeout=0, isolation_level=None, check_same_thread=False)
+    try:
+        held.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        held.close()
+        raise DataError(f"another process is writing to the collection at {folder}; wait for it, or end it") from error
+    return held
+
+
 def canonical(value: Scalar) -> str:
     """Equal values, equal text: 1 and 1.0 are the same, 1, "1" and True are not."""
     if isinstance(value, float) and value.is_integer():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,7 +14,8 @@ from pydantic_core import PydanticSerializationError
 
 from personable.embed import Embedder, Vectors
 from personable.errors import DataError, NotFoundError, UsageError
-from personable.retrieval.database import Database
+from personable.retrieval.certified import STORED
+from personable.retrieval.database import Database, writer_lock
 from personable.retrieval.dense import DenseIndex
 from personable.retrieval.manifest import check_manifest, read_manifest, write_manifest
 from personable.retrieval.sparse import SparseIndex
@@ -66,10 +66,11 @@ class PassageStore:
         self._owners: dict[str, str] = {}  # passage id -> document, of what is buffered
         self._reloading = Lock()
         self._writing = write
+        self._certified = (folder / STORED).is_file()
         with ExitStack() as opened:  # lets go of what is open if something below is refused
             if write:
                 make_folder(folder)
-                opened.callback(_lock(folder).close)
+                opened.callback(writer_lock(folder).close)
                 if not (folder / "manifest.json").exists():
                     write_manifest(folder, language or "en", embedder)
             self.manifest = read_manifest(folder)
@@ -85,6 +86,12 @@ class PassageStore:
             else:
                 self._check()
             self._opened = opened.pop_all()
+
+    @property
+    def certified(self) -> bool:
+        """Whether its documents are certified; once seen it stays so, also where its folder is deleted meanwhile."""
+        self._certified = self._certified or (self.folder / STORED).is_file()
+        return self._certified
 
     def documents(self, *ids: str) -> dict[str, str]:
         """Committed document id → digest; of `ids` alone where some are given."""
@@ -286,14 +293,3 @@ def _check_text(passage: Passage) -> None:
         raise DataError(
             f"passage {passage.id!r} holds text that is no Unicode ({error}); decode its file again"
         ) from error
-
-
-def _lock(folder: Path) -> sqlite3.Connection:
-    """An exclusive SQLite lock: it works on every platform and goes with the process, however that ends."""
-    held = sqlite3.connect(folder / "writer.lock", timeout=0, isolation_level=None, check_same_thread=False)
-    try:
-        held.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError as error:
-        held.close()
-        raise DataError(f"another process is writing to the collection at {folder}; wait for it, or end it") from error
-    return held

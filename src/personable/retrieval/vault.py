@@ -12,7 +12,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from personable.errors import DataError
+from personable.errors import DataError, NotFoundError
 from personable.retrieval.certified import Approved
 from personable.retrieval.seal import altered, complete
 from personable.types import Passage, Value
@@ -69,19 +69,21 @@ class Vault:
             if path.name not in kept:
                 path.unlink()
 
-    def verified(self, passage: Passage, document: Passage, made: Sequence[Passage], seal: str) -> Passage:
-        """`passage`, a part of `document`, once all that is stored of that, `made`, is what was sealed, and its bytes
-        have the digest that was certified and hold the passage's text where it says.
+    def verified(self, passage: Passage, made: Sequence[Passage], seal: str) -> Passage:
+        """`passage`, once all that is stored of its document, `made`, is what was sealed, and the document's bytes have
+        the digest that was certified and hold the passage's text where it says.
 
-        Raises DataError that names the document and what differs, or that the file is gone.
+        Raises DataError that names the document and what differs, or that the file is gone; NotFoundError where the
+        whole collection is.
         """
-        if not made:
+        if not (made and seal):
             raise DataError(_altered(passage, "it is not in the index any more"))
         if not complete(seal):
             raise DataError(
                 f"the certified document {passage.document!r} was indexed by an earlier version, which did not seal "
                 "its provenance; index the collection again from its manifest"
             )
+        document = next((one for one in made if one.id == passage.document), passage)
         if difference := altered(seal, document, made):
             raise DataError(_altered(passage, difference))
         meta = document.meta
@@ -91,6 +93,11 @@ class Vault:
                 file.seek(int(meta["at"]))
                 raw = file.read(int(meta["size"]))
         except OSError as error:
+            if not self.folder.parent.is_dir():
+                raise NotFoundError(
+                    f"the collection {self.folder.parent.name!r} is not there any more: it was deleted while it was "
+                    "open; index it again from its manifest, or name another"
+                ) from error
             raise DataError(_altered(passage, f"{path} cannot be read ({error.strerror})")) from error
         digest = hashlib.sha256(raw).hexdigest()
         if digest != meta["sha256"]:

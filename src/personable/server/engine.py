@@ -20,7 +20,14 @@ from personable.pipelines.certified_finding import Method
 from personable.pipelines.certify import certify, emergency_of
 from personable.pipelines.shop import Shop, open_shop
 from personable.retrieval.cards import Cards, open_cards
-from personable.retrieval.corpus import Kind, choose_collection, collection_kind, list_collections, open_collection
+from personable.retrieval.corpus import (
+    Kind,
+    choose_collection,
+    collection_identity,
+    collection_kind,
+    list_collections,
+    open_collection,
+)
 from personable.settings import Settings
 from personable.types import CertifiedAnswer, Question
 
@@ -31,6 +38,7 @@ FRESH_SECONDS = 60.0
 @dataclass
 class _Opened:
     kit: Kit
+    there: tuple[int, int] | None
     shop: tuple[float, Shop] | None = None
     cards: tuple[float, Cards] | None = None
 
@@ -155,10 +163,14 @@ class Engine:
     async def _over(self, collection: str | None) -> _Opened:
         name = choose_collection(self.settings.home, collection)
         async with self._locks[name]:
+            there = collection_identity(self.settings.home, name)
+            if name in self._opened and self._opened[name].there != there:  # deleted or made anew by another process
+                self.release(name)
             while name not in self._opened:
                 released = self._released[name]
+                there = collection_identity(self.settings.home, name)
                 embedder = await asyncio.to_thread(self.embedder, name)
-                opened = _Opened(await self.base.over(name, embedder))
+                opened = _Opened(await self.base.over(name, embedder), there)
                 if released == self._released[name]:  # else it may be what was there before
                     self._opened[name] = opened
             return self._opened[name]

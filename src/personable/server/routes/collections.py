@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Callable
 from typing import Annotated, TypeVar
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
 from personable.errors import NotFoundError, PersonableError
 from personable.retrieval.browsing import DocumentLine, DocumentText, document_lines, document_text
 from personable.retrieval.corpus import Kind, collection_kind, open_collection
+from personable.retrieval.showing import shown
 from personable.retrieval.store import PassageStore
 from personable.server.access import AnyCaller, TheEngine
 from personable.server.engine import Engine
@@ -74,12 +75,19 @@ async def search_collection(
     collection: Name,
     _: AnyCaller,
     engine: TheEngine,
+    response: Response,
     q: Annotated[str, Query(min_length=1, max_length=LONGEST_QUERY, description="What to look for.")],
     k: Annotated[int, Query(ge=1, le=100, description="How many passages.")] = 10,
 ) -> list[Hit]:
-    """Find passages, best first; the person plays no part."""
+    """Find passages, best first; the person plays no part.
+
+    Certified documents whose approval ended are left out, and `X-Left-Out` says how many; an altered one is a problem.
+    """
     kit = await engine.kit(collection)
-    return await kit.search(q, k)
+    hits, left_out = await kit.search_telling(q, k)
+    if left_out:
+        response.headers["X-Left-Out"] = str(len(left_out))
+    return hits
 
 
 @router.get(ONE + "/documents", responses=NOT_THERE)
@@ -117,9 +125,10 @@ async def get_passage(
 
     def look(store: PassageStore) -> Passage:
         try:
-            return store.passage(id)
+            found = store.passage(id)
         except NotFoundError as error:
             raise NotFoundError(f"no passage {id!r} in collection {collection!r}") from error
+        return shown(store, found)
 
     return await _reading(engine, collection, look)
 

@@ -154,14 +154,12 @@ def _files(form: FormData) -> list[UploadFile]:
 
 def _remove(engine: Engine, uploads: Uploads, document: str) -> Removed:
     home, name = engine.settings.home, uploads.collection
-    with open_collection(home, name) as found:
-        kind, there = collection_kind(home, name), document in found.store.documents()
-        ledger = found.folder / "files.sqlite"
-    if not there:
-        raise NotFoundError(f"no document {document!r} in collection {name!r}")
-    if kind != "documents":
-        raise DataError(f"{kind} mirror their files: upload those again without {document!r}")
-    files = uploads.remove(ledger, document) if ledger.is_file() else []
     with open_collection(home, name, embedder=engine.embedder(name), write=True) as found:
+        if document not in found.store.documents():
+            raise NotFoundError(f"no document {document!r} in collection {name!r}")
+        if (kind := collection_kind(home, name)) != "documents":
+            raise DataError(f"{kind} mirror their files: upload those again without {document!r}")
+        ledger = found.folder / "files.sqlite"
+        files = uploads.remove(ledger, document) if ledger.is_file() else []
         found.remove(str(uploads.folder / files[0]) if files else document)
     return Removed(document=document, files=files)

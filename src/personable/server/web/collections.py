@@ -15,7 +15,6 @@ from personable.server.routes.collections import (
     get_collection,
     list_collections,
     list_documents,
-    search_collection,
 )
 from personable.server.routes.documents import (
     TheJobs,
@@ -47,12 +46,13 @@ async def collection_page(
     after: str = "",
 ) -> Response:
     """One collection: a search in it, and its documents."""
-    hits = await search_collection(name, visitor.who, engine, q, FOUND) if q.strip() else None
+    hits, left_out = await (await engine.kit(name)).search_telling(q, FOUND) if q.strip() else (None, [])
+    found = {"hits": hits, "left_out": left_out, "collection": name}
     if is_fragment(request):
-        return page(request, "_hits.html", hits=hits, collection=name)
+        return page(request, "_hits.html", **found)
     info = await get_collection(name, visitor.who, engine)
     documents = await list_documents(name, visitor.who, engine, LISTED, after)
-    return page(request, "collection.html", info=info, hits=hits, q=q, documents=documents, collection=name)
+    return page(request, "collection.html", info=info, q=q, documents=documents, **found)
 
 
 @router.post("/{name}/upload")

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from personable.errors import ConfigurationError
 from personable.kit import Kit
+from personable.retrieval.showing import shown
 from personable.types import Passage
 
 
@@ -21,11 +22,11 @@ class Opened(NamedTuple):
 def opened(kit: Kit, id: str, start: int, end: int) -> Opened:
     """The passage with the stretch from `start` to `end`, offsets into its document's text, apart.
 
-    Raises NotFoundError. Blocks: call it from a worker thread.
+    Raises NotFoundError, and what `shown` raises of certified ones. Blocks: call it from a worker thread.
     """
     if kit.store is None:
         raise ConfigurationError("this kit was opened without a collection, so there is no passage to open")
-    found = kit.store.passage(id)
+    found = shown(kit.store, kit.store.passage(id))
     size = len(found.text)
     first = min(max(start - found.start, 0), size)
     last = min(max(end - found.start, first), size)

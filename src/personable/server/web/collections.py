@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
@@ -47,7 +47,7 @@ async def collection_page(
 ) -> Response:
     """One collection: a search in it, and its documents."""
     hits, left_out = await (await engine.kit(name)).search_telling(q, FOUND) if q.strip() else (None, [])
-    found = {"hits": hits, "left_out": left_out, "collection": name}
+    found: dict[str, Any] = {"hits": hits, "left_out": left_out, "collection": name}
     if is_fragment(request):
         return page(request, "_hits.html", **found)
     info = await get_collection(name, visitor.who, engine)

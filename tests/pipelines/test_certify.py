@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -246,12 +248,24 @@ async def test_a_misspelt_name_is_mended_and_the_trace_says_so(tmp_path: Path) -
     assert any("kidny read as kidney" in note.why for note in board.notes(DecisionNote))
 
 
-async def test_an_altered_document_is_refused_and_named(tmp_path: Path) -> None:
+async def test_an_altered_file_is_refused_and_its_document_named(tmp_path: Path) -> None:
     made(tmp_path)
     (stored,) = (tmp_path / "collections/c/originals").iterdir()
     stored.write_bytes(stored.read_bytes().replace(b"20 mg", b"90 mg"))
     with pytest.raises(DataError, match="'gout-treatment' was altered"):
         await ask(tmp_path, ASKED)
+
+
+@pytest.mark.parametrize("method", METHODS)
+async def test_an_altered_text_is_refused_and_not_even_in_the_trace(tmp_path: Path, method: Method) -> None:
+    made(tmp_path)
+    with closing(sqlite3.connect(tmp_path / "collections/c/passages.sqlite")) as database:
+        assert database.execute("UPDATE passage SET text = replace(text, '20 mg', '90 mg')").rowcount
+        database.commit()
+    board = Board()
+    with pytest.raises(DataError, match="'gout-treatment' was altered"):
+        await ask(tmp_path, ASKED, method=method, board=board)
+    assert "90 mg" not in board.to_json()
 
 
 async def test_a_model_that_fails_is_replaced_and_the_answer_says_so(tmp_path: Path) -> None:

@@ -19,9 +19,10 @@ def shown(store: PassageStore, passage: Passage) -> Passage:
     ended, and what to do."""
     if not store.certified:
         return passage
-    if why := _ended(stored(store, passage.document)):
+    made = stored(store, passage.document)
+    if why := _ended(made):
         raise DataError(f"{why}, so it is not shown; once it is approved again, index the collection from its manifest")
-    return verified(store, passage)
+    return _verified(store, passage, made)
 
 
 async def find_shown(
@@ -47,8 +48,7 @@ def verified(store: PassageStore, passage: Passage) -> Passage:
 
     Raises DataError where either was altered, NotFoundError where the collection was deleted meanwhile.
     """
-    seal = store.documents(passage.document).get(passage.document, "")
-    return Vault(store.folder).verified(passage, stored(store, passage.document), seal)
+    return _verified(store, passage, stored(store, passage.document))
 
 
 def why_not(store: PassageStore, passage: Passage) -> str:
@@ -65,12 +65,18 @@ def _shown(store: PassageStore, hits: Sequence[Hit], k: int) -> tuple[list[Hit],
     for hit in hits:
         if len(kept) == k:
             break
-        if why := _ended(stored(store, hit.passage.document)):
+        made = stored(store, hit.passage.document)
+        if why := _ended(made):
             left_out[why] = None
         else:
-            verified(store, hit.passage)
+            _verified(store, hit.passage, made)
             kept.append(hit)
     return kept, list(left_out)
+
+
+def _verified(store: PassageStore, passage: Passage, made: Sequence[Passage]) -> Passage:
+    seal = store.documents(passage.document).get(passage.document, "")
+    return Vault(store.folder).verified(passage, made, seal)
 
 
 def _ended(made: Sequence[Passage]) -> str:

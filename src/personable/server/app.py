@@ -73,8 +73,13 @@ def build_app(kit: Kit) -> FastAPI:
     add_handlers(app)
     _add_problem_schema(app)
     if origins:
-        headers = ["Authorization", "Content-Type", "X-Request-ID", *MCP_HEADERS]
-        app.add_middleware(CORSMiddleware, allow_origins=origins, allow_methods=["*"], allow_headers=headers)
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=origins,
+            allow_methods=["*"],
+            allow_headers=["Authorization", "Content-Type", "X-Request-ID", *MCP_HEADERS],
+            expose_headers=["Location", "Retry-After", "X-Left-Out", "X-Request-ID"],
+        )
     app.add_middleware(SizeLimits, body=settings.server_body_bytes, upload=settings.server_upload_bytes)
     _watch(app)
     return app

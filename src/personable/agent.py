@@ -8,10 +8,12 @@ from typing import Any, Generic, TypeVar
 
 from personable import tracing
 from personable.board import Board, Cost, Post
-from personable.errors import ModelOutputError
+from personable.errors import ModelError, ModelOutputError
 from personable.llm.base import LanguageModel, Prompt, Reply, charged
+from personable.llm.sending import Sent, watched
 from personable.notes import Note
 from personable.prompts import prompt_hash, render
+from personable.types import Tokens
 
 N = TypeVar("N", bound=Note)
 M = TypeVar("M", bound=Note)
@@ -82,7 +84,7 @@ class Agent(Generic[N]):
         """Ask the desk's model for the note and post it. Raises ModelError where no valid note came."""
         reading = Reading(board, self.reads)
         prompt = desk.prompt(self.name, self.prompt, **self.variables(reading))
-        with tracing.agent(self.name, "model"):
+        with tracing.agent(self.name, "model"), watched() as sent:
             reply = await desk.model.write(prompt, self.writes, self.max_tokens)
         if reply.value is None:
             raise ModelOutputError(f"{reply.model} gave agent {self.name} no {self.writes.__name__}")
@@ -91,7 +93,7 @@ class Agent(Generic[N]):
         except ModelOutputError as error:
             charged(error, reply)
             raise
-        return board.post(self.name, note, score=self.score(note), cost=cost_of(reply, prompt, desk.model))
+        return board.post(self.name, note, score=self.score(note), cost=cost_of(reply, prompt, sent))
 
     async def reckon(self, board: Board) -> Post:
         """Post the note of the numeric stand-in: no model, no cost."""
@@ -101,14 +103,31 @@ class Agent(Generic[N]):
         return board.post(self.name, note, score=self.score(note))
 
 
-def cost_of(reply: Reply[Any], prompt: Prompt, asked: LanguageModel) -> Cost:
-    """What a reply of the model `asked` cost, as it stands on the board."""
+def cost_of(reply: Reply[Any], prompt: Prompt, sent: Sent) -> Cost:
+    """What a reply cost for which `sent` went out, as it stands on the board."""
     return Cost(
         model=reply.model,
-        elsewhere=asked.remote,
+        elsewhere=sent.elsewhere,
         prompt_hash=prompt.hash,
         tokens=reply.tokens,
         calls=reply.calls,
         seconds=reply.seconds,
         dollars=reply.cost,
+    )
+
+
+def lost(model: str, error: BaseException, sent: Sent) -> Cost:
+    """What a call of `model` cost that gave nothing of use, and for which `sent` went out.
+
+    A failure counts its own requests, so that one from a recording counts too; of a call that was cut off nobody knows
+    tokens and price.
+    """
+    known = error if isinstance(error, ModelError) else None
+    calls = max(known.calls if known else 0, sent.calls)
+    return Cost(
+        model=model,
+        elsewhere=sent.elsewhere,
+        calls=calls,
+        tokens=(known.tokens if known else None) or Tokens(),
+        dollars=known.cost if known and calls else None,
     )

@@ -22,11 +22,11 @@ N = TypeVar("N", bound=Note)
 
 
 class Cost(Value):
-    """What one model call cost; `prompt_hash` names the version of the prompt file. `elsewhere`: the model that was
-    asked did not run on this machine, and was not trusted."""
+    """What one model call cost; `prompt_hash` names the version of the prompt file. `model` is the one that answered;
+    `elsewhere` names those that were sent the prompt, did not run on this machine and were not trusted."""
 
     model: str = ""
-    elsewhere: bool = False
+    elsewhere: tuple[str, ...] = ()
     prompt_hash: str = ""
     tokens: Tokens = Tokens()
     calls: int = 0

@@ -36,8 +36,8 @@ class Question(Value):
 class PastTurn(Value):
     """An earlier turn of a conversation: what the person said and what was replied."""
 
-    utterance: str
-    response: str = ""
+    utterance: Encodable
+    response: Encodable = ""
 
 
 class Passage(Value):

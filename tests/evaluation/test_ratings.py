@@ -10,7 +10,16 @@ from typer.testing import CliRunner
 
 from personable.cli import app
 from personable.errors import ConfigurationError, DataError, UsageError
-from personable.evaluation.ratings import FILE, Rating, Scores, judge, keep_rating, rating_table, read_ratings
+from personable.evaluation.ratings import (
+    FILE,
+    Rating,
+    Scores,
+    judge,
+    keep_rating,
+    rating_table,
+    read_ratings,
+    stored_answer,
+)
 from personable.llm.scripted import ScriptedModel
 from personable.notes import CertifiedNote
 from personable.types import Answer, Certificate, Certification
@@ -63,6 +72,11 @@ async def test_a_model_judges_what_was_asked_answered_and_linked() -> None:
     assert "Gout hurts [1]." in prompt.task
     assert "- What is gout ?" in prompt.task
     assert prompt.task.count("</question>") == 1
+
+
+def test_an_answer_of_another_version_is_named() -> None:
+    with pytest.raises(DataError, match="answer a1 was stored by another version"):
+        stored_answer("{}", "a1")
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import pytest
 
 from personable.errors import ModelError, ModelOutputError, ModelRefusedError
 from personable.llm import FallbackModel, ScriptedModel
+from personable.llm.fallback import elsewhere
 from tests.contracts.model import PROMPT, Need
 from tests.llm.fake_server import fake_server, says
 
@@ -59,6 +60,14 @@ def test_what_leaves_for_one_of_them_leaves():
     assert FallbackModel(local, remote).remote
     assert not FallbackModel(local, local).remote
     assert FallbackModel(local, remote).concurrency == 1
+
+
+def test_who_may_read_what_is_asked():
+    here, there = ScriptedModel("a"), ScriptedModel("b", name="there", remote=True)
+    far = ScriptedModel("c", remote=True)
+    assert elsewhere(here) == set()
+    assert elsewhere(there) == {"there"}
+    assert elsewhere(FallbackModel(here, FallbackModel(there, far))) == {"there", "scripted"}
 
 
 async def test_closing_closes_both():

@@ -69,8 +69,9 @@ async def test_a_server_without_schemas_is_asked_without_one_from_then_on():
     refusal = Says(status=400, error="response_format json_schema is not supported")
     async with fake_server(refusal, says(JSON)) as server:
         model = made(server)
-        assert (await model.write(PROMPT, Need)).value == Need(need="tea")
-        await model.write(PROMPT, Need)
+        reply = await model.write(PROMPT, Need)
+        assert (reply.value, reply.calls) == (Need(need="tea"), 2)
+        assert (await model.write(PROMPT, Need)).calls == 1
     assert ["response_format" in body for body in server.requests] == [True, False, False]
 
 

@@ -23,7 +23,8 @@ from personable.notes import (
     SessionNote,
 )
 from personable.people.store import People
-from personable.pipelines.answer import LONGEST_QUESTION, answer
+from personable.pipelines.answer import answer
+from personable.pipelines.knowing import LONGEST_QUESTION
 from personable.pipelines.replying import NOT_FOUND
 from personable.pipelines.self_statements import said_of_self
 from personable.settings import Settings
@@ -325,6 +326,31 @@ async def test_a_reply_that_the_budgets_end_cut_off_was_paid_for(make_kit: MakeK
     assert [post.role for post in board.all() if post.cost.elsewhere] == ["guard"]
 
 
+async def test_a_reply_that_breaks_off_was_paid_for(make_kit: MakeKit) -> None:
+    class Breaking(ScriptedModel):
+        async def stream(self, *asked: Any, **how: Any) -> AsyncGenerator[Any]:
+            async for piece in super().stream(*asked, **how):
+                if not isinstance(piece, str):
+                    raise down()
+                yield piece
+
+    model, board = Breaking("Drink 2 to 3 liters of water a day [1]. More.", remote=True), Board()
+    result = await answer(make_kit(model, budget_calls=1), WATER, board=board)
+    assert result.text == "Drink 2 to 3 liters of water a day [1]."
+    assert result.calls == len(model.prompts) == 1
+    assert result.tokens.prompt > 100
+    assert result.tokens.completion > 5
+    assert [(post.role, post.cost.dollars) for post in board.all() if post.cost.calls] == [("guard", None)]
+
+
+async def test_a_question_as_long_as_may_be_is_answered_and_kept(make_kit: MakeKit, people: People) -> None:
+    kit = make_kit(people=people)
+    for filler in ("word ", '"', "\x01"):  # of which the last two are longer where they are stored
+        text = (WATER.text + filler * LONGEST_QUESTION)[:LONGEST_QUESTION].strip()
+        kept = await answer(kit, Question(text=text, person="ana"))
+        assert (await people.answer(kept.id, "ana")).board
+
+
 @pytest.mark.parametrize(
     ("calls", "plan", "made"), [(0, "numeric", 0), (1, "reply only", 1), (3, "merged", 2), (10, "separate", 7)]
 )
@@ -467,7 +493,7 @@ async def test_an_empty_or_immense_question_is_refused(make_kit: MakeKit, text: 
 
 
 async def test_a_question_too_long_for_the_model_is_quoted_and_says_so(make_kit: MakeKit) -> None:
-    result = await answer(make_kit(scripted()), Question(text="How much water should I drink? " * 3000))
+    result = await answer(make_kit(scripted()), Question(text="How much water should I drink? " * 640))
     assert any("too long for" in what for what in result.degraded)
     assert result.calls == 0
 

@@ -31,16 +31,17 @@ from personable.notes import (
 from personable.people.store import People
 from personable.people.weights import Weights
 from personable.pipelines.certified_finding import METHODS, Method
-from personable.pipelines.certified_reply import restates
+from personable.pipelines.certified_reply import recite, restates
 from personable.pipelines.certify import certify
 from personable.pipelines.certify_agents import expansion, is_evaluative
+from personable.pipelines.crew import Crew
 from personable.pipelines.feedback import feedback
 from personable.pipelines.why import in_sentences, why
 from personable.retrieval.cards import Cards, open_cards
 from personable.retrieval.certifying import certify_documents
 from personable.retrieval.corpus import IndexOptions, open_collection
 from personable.settings import Settings
-from personable.types import CertifiedAnswer, Question
+from personable.types import CertifiedAnswer, Passage, Question
 from tests.stores import new_people
 
 EMBEDDER = make_embedder("hash:256")
@@ -209,9 +210,18 @@ async def test_an_altered_document_and_an_unknown_person_hide_no_emergency(tmp_p
 
 
 async def test_an_immense_question_hides_no_emergency(tmp_path: Path) -> None:
-    result = await ask(made(tmp_path), "word " * 50_000 + "and chest pain")
+    result = await ask(made(tmp_path), "word " * 5_000 + "and chest pain")
     assert result.answer.text == "Call the emergency number now."
-    assert "200000 characters" in result.answer.degraded[0]
+    assert "20000 characters" in result.answer.degraded[0]
+
+
+def test_a_certified_text_without_a_sentence_is_not_recited_and_that_is_said(tmp_path: Path) -> None:
+    part = Passage(id="g#1", document="g", title="Gout", text="# Treatment\n\n# Water", start=40, end=60)
+    crew = Crew(Board(), None, "numeric", 0.0)
+    kit = Kit(Settings(home=tmp_path), embedder=EMBEDDER)
+    writer = recite(kit, crew, [part], "What helps against gout?", "en")
+    assert not writer.written.found
+    assert crew.degraded == ["reply: 'Gout' holds no sentence to quote where it bears on the question"]
 
 
 async def test_a_document_whose_approval_ended_since_is_not_served_and_the_trace_says_so(tmp_path: Path) -> None:

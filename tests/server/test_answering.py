@@ -162,6 +162,14 @@ async def test_what_is_no_json_or_no_unicode_is_a_problem(start: Start, body: by
     assert refused.headers["content-type"] == "application/problem+json"
 
 
+@pytest.mark.parametrize("turn", ['{"utterance": "\\ud800"}', '{"utterance": "hello", "response": "\\ud800"}'])
+async def test_half_a_surrogate_pair_in_a_turn_is_a_problem(start: Start, turn: str) -> None:
+    builder = await (await start()).client("builder")
+    body = f'{{"question": "hello", "collection": "notes", "turns": [{turn}]}}'
+    refused = await builder.post("/v1/converse", content=body, headers={"Content-Type": "application/json"})
+    assert refused.status_code == 422, refused.text
+
+
 async def test_large_headers_are_refused_and_10_kb_are_not(start: Start) -> None:
     builder = await (await start()).client("builder")
     assert (await builder.get("/healthz", headers={"X-Long": "x" * 10_000})).status_code == 200

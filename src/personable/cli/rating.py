@@ -64,9 +64,8 @@ def rate(
 
 async def _rate(conf: Settings, id: str, scores: Scores | None) -> Rating:
     from personable.errors import ConfigurationError
-    from personable.evaluation.ratings import Rating, certified_board, judge, keep_rating
+    from personable.evaluation.ratings import Rating, certified_board, judge, keep_rating, stored_answer
     from personable.kit import open_model, open_people
-    from personable.types import Answer
 
     async with await open_people(conf) as people:
         kept = await people.any_answer(id)
@@ -74,11 +73,12 @@ async def _rate(conf: Settings, id: str, scores: Scores | None) -> Rating:
     if scores is not None:
         rating = Rating(answer=id, method=note.certification.method, rater="person", scores=scores)
     else:
+        answer = stored_answer(kept.answer, id)
         model = open_model(conf, conf.judge_model or conf.model)
         if model is None:
             raise ConfigurationError("no model to judge with: set judge_model, or --model NAME")
         try:
-            rating = await judge(model, Answer.model_validate_json(kept.answer), note)
+            rating = await judge(model, answer, note)
         finally:
             await model.close()
     keep_rating(conf.home, rating)

@@ -143,6 +143,14 @@ def certified_board(stored: str, answer: str) -> CertifiedNote:
     return note
 
 
+def stored_answer(stored: str, answer: str) -> Answer:
+    """A stored answer. Raises DataError where `stored` is none that this version can read."""
+    try:
+        return Answer.model_validate_json(stored)
+    except ValidationError as error:
+        raise DataError(f"answer {answer} was stored by another version and cannot be read; ask again") from error
+
+
 async def judge(model: LanguageModel, answer: Answer, note: CertifiedNote) -> Rating:
     """The ratings that `model` gives. Raises ModelError."""
     text = fit([answer.text], ANSWER_TOKENS)[0]

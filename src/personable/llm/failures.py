@@ -65,6 +65,17 @@ def too_long(name: str, said: str) -> ModelRefusedError:
     )
 
 
+def connected(error: BaseException | None) -> bool:
+    """False where there was no connection to send the request by, so that nobody read it."""
+    from httpx2 import ConnectError, ConnectTimeout, PoolTimeout
+
+    while error is not None:
+        if isinstance(error, (ConnectError, ConnectTimeout, PoolTimeout)):
+            return False
+        error = error.__cause__
+    return True
+
+
 def refuses_schema(error: ModelAPIError) -> bool:
     """True when a server refused a request because it does not know JSON schemas (and not for its content)."""
     return bool(_NO_SCHEMA.search(_said(error)))

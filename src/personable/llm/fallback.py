@@ -69,5 +69,12 @@ class FallbackModel:
             await self.second.close()
 
 
+def elsewhere(model: LanguageModel) -> frozenset[str]:
+    """The names of the models elsewhere that may read what `model` is asked."""
+    if isinstance(model, FallbackModel):
+        return elsewhere(model.first) | elsewhere(model.second)
+    return frozenset([model.name] if model.remote else [])
+
+
 def _both(second: ModelError, first: ModelError) -> ModelError:
     return charged(type(second)(f"{second}; before that, {first}"), first, second)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from pydantic import BaseModel
 
 from personable.errors import ModelError, ModelTimeoutError
-from personable.llm import exchange
+from personable.llm import exchange, sending
 from personable.llm.base import Prompt, Reply
-from personable.llm.failures import explained, hidden, refuses_schema, too_long
+from personable.llm.failures import connected, explained, hidden, refuses_schema, too_long
 from personable.llm.places import Places
 from personable.llm.repetition import repetition
 from personable.llm.retrying import retried
@@ -119,21 +119,20 @@ class ProviderModel:
     async def _ask(
         self, prompt: Prompt, output: type[BaseModel] | None, max_tokens: int | None, deadline: float
     ) -> Raw:
-        began, made = time.perf_counter(), 0
+        began = time.perf_counter()
         self._check_room(prompt, max_tokens)
 
         async def once() -> ModelResponse:
-            nonlocal made
-            made += 1
             return await self._request(prompt, output, max_tokens)
 
-        try:
-            async with asyncio.timeout_at(deadline):
-                response = await retried(once, self._limits.retries, deadline)
-        except failures() as error:
-            self._fail(error, made)
+        with sending.watched() as sent:
+            try:
+                async with asyncio.timeout_at(deadline):
+                    response = await retried(once, self._limits.retries, deadline)
+            except failures() as error:
+                self._fail(error, sent.calls)
         raw = exchange.reply(response, self.name, self._price(response))
-        return raw.model_copy(update={"calls": made, "seconds": time.perf_counter() - began})
+        return raw.model_copy(update={"calls": sent.calls, "seconds": time.perf_counter() - began})
 
     async def _request(self, prompt: Prompt, output: type[BaseModel] | None, max_tokens: int | None) -> ModelResponse:
         """One request. A server that does not know JSON schemas is asked again without one, then and always."""
@@ -145,12 +144,13 @@ class ProviderModel:
         shown = None if ask_for == "schema" and self._provider.shows_schema else output
         sent = exchange.messages(prompt, shown, cached=self._provider.marks_cache)
         try:
-            return await model_request(
-                model,
-                sent,
-                model_settings=self._settings(max_tokens),
-                model_request_parameters=exchange.parameters(output, ask_for),
-            )
+            with self._noted():
+                return await model_request(
+                    model,
+                    sent,
+                    model_settings=self._settings(max_tokens),
+                    model_request_parameters=exchange.parameters(output, ask_for),
+                )
         except ModelRequestRejectedError as error:
             if output is None or ask_for == "text" or not refuses_schema(error):
                 raise
@@ -171,18 +171,29 @@ class ProviderModel:
         model = await self._open()
         sent = exchange.messages(prompt, None, cached=self._provider.marks_cache)
         text = ""
-        async with model_request_stream(model, sent, model_settings=self._settings(max_tokens)) as stream:
-            async for event in stream:
-                piece = exchange.piece(event)
-                if not piece:
-                    continue
-                text += piece
-                yield piece
-                if repetition(text) is not None:
-                    yield trimmed(exchange.estimated(text, prompt, self.name))
-                    return
-            response = exchange.ended(stream.get())
-            yield trimmed(exchange.reply(response, self.name, self._price(response)))
+        with self._noted():
+            async with model_request_stream(model, sent, model_settings=self._settings(max_tokens)) as stream:
+                async for event in stream:
+                    piece = exchange.piece(event)
+                    if not piece:
+                        continue
+                    text += piece
+                    yield piece
+                    if repetition(text) is not None:
+                        yield trimmed(exchange.estimated(text, prompt, self.name))
+                        return
+                response = exchange.ended(stream.get())
+                yield trimmed(exchange.reply(response, self.name, self._price(response)))
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        watches = sending.note(self.name, self.remote)
+        try:
+            yield
+        except failures() as error:
+            if self.remote and not connected(error):
+                sending.take_back(self.name, watches)
+            raise
 
     async def _open(self) -> Model:
         loop = asyncio.get_running_loop()

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from personable.errors import ModelError, ModelTimeoutError
+from personable.llm import sending
 from personable.llm.base import Prompt, Reply
 from personable.llm.places import Places
 from personable.llm.settling import settle, trimmed, worded
@@ -73,6 +74,7 @@ class ScriptedModel:
     async def _answer(self, prompt: Prompt, output: type[BaseModel] | None, limit: int | None) -> Reply[BaseModel]:
         began = time.perf_counter()
         self.prompts.append(prompt)
+        sending.note(self.name, self.remote)
         line = self._line(prompt, output)
         await asyncio.sleep(min(self._delay, self._timeout))
         if self._delay > self._timeout:

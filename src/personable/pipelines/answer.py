@@ -38,7 +38,7 @@ from personable.pipelines.budget import Budget, Plan
 from personable.pipelines.crew import Crew
 from personable.pipelines.finding import find, listed, search_again
 from personable.pipelines.gate import gate
-from personable.pipelines.knowing import held_words, remember, see_person
+from personable.pipelines.knowing import LONGEST_QUESTION, held_words, remember, see_person
 from personable.pipelines.replying import (
     NOT_FOUND,
     QUOTED_FROM,
@@ -51,9 +51,6 @@ from personable.pipelines.replying import (
     write_reply,
 )
 from personable.types import Answer, Passage, Question, Used
-
-LONGEST_QUESTION = 200_000
-"""Characters. Longer questions are refused; a model's own limit may be lower and is met by quoting instead."""
 
 
 @tracing.pipeline("answer")
@@ -70,8 +67,8 @@ async def answer(
 
     `without` names agents to leave out (an ablation). With `keep`, answer and board are stored with the person. Raises
     UsageError for an empty or immense question and over a certified collection, NotFoundError for an unknown person,
-    and ConfigurationError without a collection. A model that fails raises ModelError only with `strict`; else stand-ins
-    take over, as `degraded` says.
+    and ConfigurationError without a collection. A model that fails, or whose own limit a question is too long for,
+    raises ModelError only with `strict`; else stand-ins take over, as `degraded` says.
     """
     board = board or Board()
     try:

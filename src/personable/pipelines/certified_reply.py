@@ -120,7 +120,9 @@ def recite(kit: Kit, crew: Crew, parts: Sequence[Passage], question: str, langua
     guard, first = CertifiedGuard(parts, language), parts[0]
     lines = [one.text for one in sentences(first.text, language) if words(one.text) and not one.text.startswith("#")]
     start = 0
-    if first.start > 0 and kit.embedder is not None:
+    if not lines:
+        crew.degrade("reply", f"{first.title!r} holds no sentence to quote where it bears on the question")
+    elif first.start > 0 and kit.embedder is not None:
         start = int(kit.similar(question, lines).argmax())
     for line in lines[start:]:
         bare = " ".join(_LIST_MARK.sub("", line).split()).lstrip(")].,;: ")

@@ -32,7 +32,7 @@ from personable.pipelines.certified_finding import (
 from personable.pipelines.certified_reply import choose, frame, nothing_certified, recite, restates
 from personable.pipelines.certify_agents import is_evaluative
 from personable.pipelines.crew import Crew
-from personable.pipelines.knowing import held_words, remember, see_person
+from personable.pipelines.knowing import LONGEST_QUESTION, held_words, remember, see_person
 from personable.pipelines.replying import Written
 from personable.prompts import fit, render
 from personable.retrieval.cards import Cards
@@ -41,7 +41,6 @@ from personable.retrieval.lay import Asked
 from personable.text import tokens
 from personable.types import Answer, Certificate, Certification, CertifiedAnswer, Passage, Question, Used
 
-LONGEST_QUESTION = 200_000
 SHOWN_TOKENS = 1500
 """Tokens of a message that the searching agents are shown; of a longer one the questions in it."""
 

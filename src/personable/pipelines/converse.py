@@ -13,12 +13,13 @@ from dataclasses import replace
 from time import monotonic
 
 from personable import tracing
-from personable.agent import Desk
+from personable.agent import Desk, lost
 from personable.board import Board, Cost
 from personable.errors import ModelError, UsageError
 from personable.guard import Guard
 from personable.kit import Kit
 from personable.llm.counted import Counted
+from personable.llm.sending import Sent, watched
 from personable.notes import (
     AnswerNote,
     FeedbackNote,
@@ -34,7 +35,7 @@ from personable.pipelines.crew import Crew
 from personable.pipelines.finding import find, listed
 from personable.pipelines.gate import gate
 from personable.pipelines.hearing import asking_part, earlier, heard, ranked_by, responses
-from personable.pipelines.knowing import held_words, remember, see_person
+from personable.pipelines.knowing import LONGEST_QUESTION, held_words, remember, see_person
 from personable.pipelines.passage_ranking import FusedRanker, PassageRanker
 from personable.pipelines.replying import (
     NOT_FOUND,
@@ -50,8 +51,6 @@ from personable.pipelines.rewriting import rewriter
 from personable.pipelines.statement_rankers import open_statement_ranker
 from personable.types import Answer, Hit, PastTurn, Question, Used
 
-LONGEST_UTTERANCE = 20_000
-"""Characters. Longer utterances are refused; a model's own limit may be lower and is met by quoting instead."""
 REWRITING_SHARE = 0.3
 """Share of the budget's seconds after which rules rewrite instead of the model."""
 RANKING_SHARE = 0.6
@@ -89,8 +88,8 @@ async def converse(
     try:
         kit.refuse_certified()
         size = len(question.text.strip())
-        if not 0 < size <= LONGEST_UTTERANCE:
-            raise UsageError(f"an utterance has 1 to {LONGEST_UTTERANCE} characters; this one has {size}")
+        if not 0 < size <= LONGEST_QUESTION:
+            raise UsageError(f"an utterance has 1 to {LONGEST_QUESTION} characters; this one has {size}")
         held = await held_words(kit, question.person)
         board.post("person", QuestionNote(question=question))
         passage_ranker = passage_ranker or FusedRanker(kit.reranker)
@@ -164,37 +163,40 @@ async def _known(
 ) -> PortraitNote:
     """The person as the ranker sees them, or, where its model fails or takes too long, as the kit's embedder does. What
     the model was asked for that, as `counted`, is posted."""
-    try:
-        async with asyncio.timeout_at(budget.deadline(RANKING_SHARE)):
-            seen = await see_person(kit, meant, crew.board, ranked_by(ranker, said), ranker_remote=kit.remote)
-    except (ModelError, TimeoutError) as error:
-        crew.fail("statement ranking", error, _spent(counted))
-        return await see_person(kit, meant, crew.board)
+    with watched() as sent:
+        try:
+            async with asyncio.timeout_at(budget.deadline(RANKING_SHARE)):
+                seen = await see_person(kit, meant, crew.board, ranked_by(ranker, said), ranker_remote=kit.remote)
+        except (ModelError, TimeoutError) as error:
+            crew.fail("statement ranking", error, _spent(counted, sent))
+            return await see_person(kit, meant, crew.board)
     if counted is not None and counted.calls:
-        crew.decide("statement ranking", "model", f"the ranker is {ranker.name}", _spent(counted))
+        crew.decide("statement ranking", "model", f"the ranker is {ranker.name}", _spent(counted, sent))
     return seen
 
 
-def _spent(counted: Counted | None) -> Cost | None:
+def _spent(counted: Counted | None, sent: Sent) -> Cost | None:
     if counted is None:
         return None
+    calls = max(counted.calls, sent.calls)  # what was cut off is only sent, what a recording answered only counted
     return Cost(
         model=counted.name,
-        elsewhere=counted.remote,
+        elsewhere=sent.elsewhere,
         tokens=counted.tokens,
-        calls=counted.calls,
-        dollars=counted.cost if counted.calls else None,
+        calls=calls,
+        dollars=counted.cost if calls == counted.calls > 0 else None,
     )
 
 
 async def _ranked(
     ranker: PassageRanker, said: Utterance, best: Sequence[Used], found: Sequence[Hit], crew: Crew
 ) -> Sequence[Hit]:
-    try:
-        async with asyncio.timeout_at(crew.deadline):
-            return await ranker.rank(said, [one.text for one in best], found)
-    except (ModelError, TimeoutError) as error:
-        crew.fail("passage ranking", error)
+    with watched() as sent:
+        try:
+            async with asyncio.timeout_at(crew.deadline):
+                return await ranker.rank(said, [one.text for one in best], found)
+        except (ModelError, TimeoutError) as error:
+            crew.fail("passage ranking", error, lost(", ".join(ranker.models), error, sent))
     return found
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from personable import tracing
-from personable.agent import Agent, Desk, Reading, cost_of
+from personable.agent import Agent, Desk, Reading, cost_of, lost
 from personable.board import Board, Cost
 from personable.errors import ModelError, ModelOutputError, ModelTimeoutError
+from personable.llm.sending import watched
 from personable.notes import AgentsNote, DecisionNote, Note
 from personable.pipelines.budget import Plan
-from personable.types import Tokens
 
 
 @dataclass
@@ -57,13 +57,14 @@ class Crew:
     async def perform(self, agent: Agent[Any]) -> None:
         """One agent: by the model where the plan gives it a call, else, or when that fails, by its stand-in."""
         if self.plan == "separate" and self.desk is not None:
-            try:
-                async with asyncio.timeout_at(self.deadline):
-                    await agent.ask(self.board, self.desk)
-                self.heard = True
-                return
-            except (ModelError, TimeoutError) as error:
-                self.fail(agent.name, error)
+            with watched() as sent:
+                try:
+                    async with asyncio.timeout_at(self.deadline):
+                        await agent.ask(self.board, self.desk)
+                    self.heard = True
+                    return
+                except (ModelError, TimeoutError) as error:
+                    self.fail(agent.name, error, lost(self.desk.model.name, error, sent))
         await agent.reckon(self.board)
 
     async def _merged(self, agents: Sequence[Agent[Any]], desk: Desk, merged: str) -> None:
@@ -72,19 +73,20 @@ class Crew:
         for agent in agents:
             variables |= agent.variables(readings[agent.name])
         prompt = desk.prompt("agents", merged, **variables)
-        try:
-            with tracing.agent("agents", "model"):
-                async with asyncio.timeout_at(self.deadline):
-                    reply = await desk.model.write(prompt, AgentsNote, sum(agent.max_tokens for agent in agents))
-        except (ModelError, TimeoutError) as error:
-            self.fail("all agents", error)
-            for agent in agents:
-                await agent.reckon(self.board)
-            return
+        with watched() as sent:
+            try:
+                with tracing.agent("agents", "model"):
+                    async with asyncio.timeout_at(self.deadline):
+                        reply = await desk.model.write(prompt, AgentsNote, sum(agent.max_tokens for agent in agents))
+            except (ModelError, TimeoutError) as error:
+                self.fail("all agents", error, lost(desk.model.name, error, sent))
+                for agent in agents:
+                    await agent.reckon(self.board)
+                return
         if reply.value is None:
             raise ModelOutputError(f"{reply.model} gave no AgentsNote")
         self.heard = True
-        self.board.post("agents", reply.value, cost=cost_of(reply, prompt, desk.model))
+        self.board.post("agents", reply.value, cost=cost_of(reply, prompt, sent))
         notes = {type(note): note for _, note in reply.value if isinstance(note, Note)}
         for agent in agents:
             note = agent.tidy(notes[agent.writes], readings[agent.name])
@@ -99,22 +101,14 @@ class Crew:
         self._wrong.setdefault(why, []).append(who)
 
     def fail(self, who: str, error: ModelError | TimeoutError, spent: Cost | None = None) -> None:
-        """Post that `who` failed, at what cost (`spent`, where not that of the call that failed alone), and that its
-        stand-in takes over; the answer says so too.
+        """Post that `who` failed, at what cost (where that is not posted yet), and that its stand-in takes over; the
+        answer says so too.
 
         Raises ModelError instead where the crew is strict about it.
         """
         why = str(error) or "its time was over"
-        self.decide(who, "numeric", why, spent or (_lost(self.desk, error) if self.desk else None))
+        self.decide(who, "numeric", why, spent)
         self.degrade(who, why)
         self.heard = bool(self.heard) or isinstance(error, ModelOutputError)
         if self.strict and (self.useless_too or not isinstance(error, ModelOutputError)):
             raise error if isinstance(error, ModelError) else ModelTimeoutError(f"{who}: {why}") from error
-
-
-def _lost(desk: Desk, error: ModelError | TimeoutError) -> Cost:
-    """What a call cost that gave nothing of use."""
-    if not isinstance(error, ModelError):
-        return Cost(model=desk.model.name)
-    tokens = error.tokens or Tokens()
-    return Cost(model=desk.model.name, calls=error.calls, tokens=tokens, dollars=error.cost if error.calls else None)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from personable.board import Board
 from personable.errors import DataError
 from personable.kit import Kit
+from personable.llm.fallback import elsewhere
 from personable.notes import HistoryNote, ProfileNote
 from personable.people.statements import without_marks
 from personable.pipelines.conversation import StatementRanker, Utterance
@@ -30,8 +31,9 @@ SESSION = 200
 async def earlier(kit: Kit, question: Question, turns: Sequence[PastTurn] | None) -> HistoryNote:
     """The last turns before `question`: those given, else those of the person's session.
 
-    A model elsewhere is shown only stored turns that it was asked about: they have been there already. The others
-    count as `withheld`, unless the person lets sensitive statements leave. Raises NotFoundError for an unknown person.
+    A model elsewhere is shown only stored turns that it was asked about: they have been there already. Where several
+    may read the prompt (a fallback), each must have been. The others count as `withheld`, unless the person lets
+    sensitive statements leave. Raises NotFoundError for an unknown person.
     """
     if turns is not None:
         return HistoryNote(turns=list(turns[-TURNS:]))
@@ -47,14 +49,14 @@ async def earlier(kit: Kit, question: Question, turns: Sequence[PastTurn] | None
 
 
 async def _was_there(kit: Kit, person: str, turn: Turn) -> bool:
-    if kit.model is None or kit.people is None or not turn.answer_id:
+    readers = elsewhere(kit.model) if kit.model else frozenset()
+    if not readers or kit.asks_elsewhere or kit.people is None or not turn.answer_id:
         return False
     try:
         board = Board.from_json((await kit.people.answer(turn.answer_id, person)).board)
     except DataError:  # forgotten, or stored by another version
         return False
-    asked = [post.cost for post in board.all() if post.cost.elsewhere]
-    return kit.model.remote and any(cost.model == kit.model.name for cost in asked)
+    return readers <= {name for post in board.all() for name in post.cost.elsewhere}
 
 
 def ranked_by(ranker: StatementRanker, said: Utterance) -> Ranker:

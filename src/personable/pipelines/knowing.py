@@ -19,6 +19,8 @@ from personable.types import Answer, Question, Used
 if TYPE_CHECKING:
     from personable.people.store import People
 
+LONGEST_QUESTION = 20_000
+"""Characters. A board repeats its question, and has to fit into what the store takes of it."""
 LONGEST_STATEMENT = 2000
 """Characters that the store takes for a statement or an event's text."""
 

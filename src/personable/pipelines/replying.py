@@ -10,14 +10,15 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
-from personable.agent import Desk, cost_of
+from personable.agent import Desk, cost_of, lost
 from personable.board import Board, Cost
-from personable.errors import ModelOutputError
+from personable.errors import ModelError, ModelOutputError
 from personable.guard import Checked, Checks, place, split_reply, split_stream, unmarked
 from personable.kit import Kit
 from personable.llm.base import Prompt, Reply
 from personable.llm.exchange import estimated
 from personable.llm.quote import Quotation, Quoted, quote
+from personable.llm.sending import Sent, watched
 from personable.notes import DraftNote, GuardNote, PortraitNote, QueriesNote, ReplyNote, Verdict
 from personable.text import words
 from personable.types import Citation, Hit, Passage, Used
@@ -171,31 +172,43 @@ async def _quote(kit: Kit, writer: Writer, question: str, weights: list[float]) 
 async def write_reply(writer: Writer, guard: Checks, desk: Desk, prompt: Prompt, max_tokens: int) -> None:
     """The model's reply, streamed: each sentence leaves when the guard has let it pass. Raises ModelError.
 
-    A reply that is cut off from outside has cost what was read and written until then, by estimate.
+    A reply that breaks off, or is cut off from outside, has cost what was read and written until then, by estimate;
+    that is posted here, with the verdicts.
     """
     reply: Reply[BaseModel] | None = None
     spent: Cost | None = None
     heard, pending, more = "", "", True
-    try:
-        async with aclosing(desk.model.stream(prompt, max_tokens)) as pieces:
-            async for piece in pieces:
-                if isinstance(piece, Reply):
-                    reply = piece
-                    break
-                heard, pending = heard + piece, pending + piece
-                complete, pending = split_stream(pending)
-                more = more and _take_all(complete, guard, writer)
-        if more:
-            _take_all(split_reply(pending), guard, writer)
-    except asyncio.CancelledError:
-        spent = cost_of(estimated(heard, prompt, desk.model.name), prompt, desk.model) if heard else None
-        raise
-    finally:
-        writer.board.post("guard", GuardNote(verdicts=writer.verdicts), cost=spent)
-    if reply is None:
-        raise ModelOutputError(f"model {desk.model.name!r} ended its stream without a reply")
-    writer.board.post("cognitive", ReplyNote(text=reply.text), cost=cost_of(reply, prompt, desk.model))
+    with watched() as sent:
+        try:
+            async with aclosing(desk.model.stream(prompt, max_tokens)) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, Reply):
+                        reply = piece
+                        break
+                    heard, pending = heard + piece, pending + piece
+                    complete, pending = split_stream(pending)
+                    more = more and _take_all(complete, guard, writer)
+            if more:
+                _take_all(split_reply(pending), guard, writer)
+            if reply is None:
+                raise ModelOutputError(f"model {desk.model.name!r} ended its stream without a reply")
+        except (ModelError, asyncio.CancelledError) as error:
+            spent = _broken_off(error, heard, prompt, desk, sent)
+            raise
+        finally:
+            writer.board.post("guard", GuardNote(verdicts=writer.verdicts), cost=spent)
+    writer.board.post("cognitive", ReplyNote(text=reply.text), cost=cost_of(reply, prompt, sent))
     writer.written.cut = writer.written.cut or bool(reply.cut)
+
+
+def _broken_off(error: BaseException, heard: str, prompt: Prompt, desk: Desk, sent: Sent) -> Cost:
+    """What a stream cost that did not come to its end. No provider counts such a one: what was `heard` of it, and the
+    prompt, are estimated."""
+    known = lost(desk.model.name, error, sent)
+    if not heard:
+        return known
+    tokens = known.tokens + estimated(heard, prompt, known.model).tokens
+    return known.model_copy(update={"prompt_hash": prompt.hash, "tokens": tokens, "dollars": None})
 
 
 def stand_by_draft(writer: Writer, guard: Checks) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from personable.pipelines.certified_finding import Method
-from personable.pipelines.converse import LONGEST_UTTERANCE
+from personable.pipelines.knowing import LONGEST_QUESTION
 from personable.retrieval.catalogue import Wanted
 from personable.types import Answer, Dial, PastTurn, Question, Value, Wish
 
@@ -17,7 +17,7 @@ _STREAM = Field(False, description="Send the board and the text as they come, as
 class AskBody(Value):
     """A question. `person` is only for keys that may speak for anybody; `session` belongs to the person."""
 
-    question: str = Field(min_length=1, max_length=LONGEST, examples=["What should I drink after a long run?"])
+    question: str = Field(min_length=1, max_length=LONGEST_QUESTION, examples=["What should I drink after a long run?"])
     person: str | None = Name
     session: str | None = Name
     collection: str | None = Field(None, description="Not needed where there is only one.")
@@ -34,13 +34,16 @@ class ConverseBody(AskBody):
     """An utterance (`question`). A person's earlier turns are those of their `session`, made where none is named; for
     nobody in particular they come along as `turns`, oldest first."""
 
-    question: str = Field(min_length=1, max_length=LONGEST_UTTERANCE, examples=["And after a short one?"])
+    question: str = Field(min_length=1, max_length=LONGEST_QUESTION, examples=["And after a short one?"])
     turns: list[PastTurn] | None = Field(None, max_length=100)
 
 
 class CertifyBody(AskBody):
     """A question for a certified collection, and the method: the default, or a published one."""
 
+    question: str = Field(  # one that is too long to be answered may tell of an emergency
+        min_length=1, max_length=LONGEST, examples=["What are the treatments for gout?"]
+    )
     method: Method = "default"
 
 

@@ -13,8 +13,9 @@ from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 
 from personable.board import Board, Text
 from personable.errors import NotFoundError
-from personable.pipelines.converse import LONGEST_UTTERANCE, converse
+from personable.pipelines.converse import converse
 from personable.pipelines.feedback import Kind, feedback
+from personable.pipelines.knowing import LONGEST_QUESTION
 from personable.server.access import TheEngine
 from personable.server.engine import Engine
 from personable.server.requests import ConverseBody
@@ -48,8 +49,8 @@ async def ask(
     request: Request,
     visitor: TheVisitor,
     engine: TheEngine,
-    question: Annotated[str, Form(max_length=LONGEST_UTTERANCE)] = "",
-    next: Annotated[str, Form(max_length=LONGEST_UTTERANCE)] = "",
+    question: Annotated[str, Form(max_length=LONGEST_QUESTION)] = "",
+    next: Annotated[str, Form(max_length=LONGEST_QUESTION)] = "",
     collection: Annotated[str, Form(alias="in", max_length=200)] = "",
     session: Name = "",
     compare: bool = Form(False),

@@ -53,6 +53,7 @@ class PeopleContract:
             people.add_turn("bob", "s", "q", "a"),
             people.open_session("bob"),
             people.sessions("bob"),
+            people.had("bob", "shop"),
             people.answers("bob"),
             people.set_dial("bob", "on"),
             people.weights("bob"),
@@ -230,6 +231,20 @@ class PeopleContract:
         done = Event(person="ana", kind="click", text="soup", time=datetime(2020, 1, 1, tzinfo=UTC))
         await people.record_many([done, *(Event(person="ana", kind="impression") for _ in range(9))])
         assert (await people.recall("ana", events=3)).events == [done]
+
+    async def test_what_a_person_ever_did_something_with_was_had(self, people: People) -> None:
+        await people.add("ana")
+        await people.add("bob")
+
+        def event(kind: EventKind, item: str, value: float | None = None, collection: str | None = "shop") -> Event:
+            return Event(person="ana", kind=kind, item=item, value=value, collection=collection)
+
+        done = [event("click", "pen"), event("purchase", "pen"), event("thumbs", "ink", -1), event("rating", "desk", 3)]
+        done += [event("dwell", "lamp", 2), event("purchase", "clock", collection=None)]
+        nothing = [event("dwell", "cup", 0), event("impression", "jug"), event("click", "fork", collection="other")]
+        await people.record_many([*done, *nothing, Event(person="bob", kind="click", item="bowl")])
+        assert await people.had("ana", "shop") == {"pen", "ink", "desk", "lamp", "clock"}
+        assert await people.had("bob", "other") == {"bowl"}
 
     async def test_turns_are_numbered_within_a_session_of_one_person(self, people: People) -> None:
         await people.add("ana")

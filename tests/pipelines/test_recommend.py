@@ -351,7 +351,10 @@ async def test_of_five_thousand_events_the_latest_count_and_all_are_had(kit: Kit
     note = board.latest(DeedsNote)
     assert note is not None
     assert (len(note.history), len(note.session)) == (200, 3)
-    assert set(found) == {title.replace(" ", "-") for title in THINGS[3:]} - {"wall-clock"}
+    others = {title.replace(" ", "-") for title in THINGS[3:]} - {"wall-clock"}
+    assert set(found) == others
+    await did(kit, "ana", ("click", "red-ink"), ("impression", "paper"))
+    assert set(ids(await ask(kit, Wish(person="ana", k=50)))) == others, "the clock was bought 5,001 deeds ago"
 
 
 def script(answers: dict[str, Any]) -> ScriptedModel:
@@ -416,6 +419,57 @@ async def test_the_usual_budget_holds_all_agents_over_fifty_long_candidates(tmp_
     ]
     most = made.settings.budget_tokens
     assert 50 * 20 < sum(tokens(prompt.system + prompt.shared + prompt.task) for prompt in made.model.prompts) < most
+
+
+@pytest.mark.parametrize(
+    ("context", "least", "most"), [(512, 0, 0), (1024, 0, 0), (1700, 5, 25), (2048, 26, 35), (8192, 50, 50)]
+)
+async def test_a_small_context_holds_fewer_candidates_and_that_is_told(
+    tmp_path: Path, context: int, least: int, most: int
+) -> None:
+    name = "thing of oak for a quiet room that was made by hand and oiled twice, number"
+    stock = [Item(id=f"i{n}", title=f"{name} {n}", description="word " * 60) for n in range(60)]
+    async with await make_kit(tmp_path, stock) as made:
+        made.settings = made.settings.model_copy(update={"model_context": context, "max_tokens": 256})
+        plain = ids(await recommend(made, await open_shop(made), Wish(query="thing", k=50), keep=False))
+        made.model, board = script({"nli": {"judgements": []}, "ranker": {"order": [2, 1]}}), Board()
+        found = await recommend(made, await open_shop(made), Wish(query="thing", k=50), board=board, keep=False)
+    shown = {prompt.shared.count("<item ") for prompt in made.model.prompts}
+    if not most:
+        assert not shown
+        assert found.degraded == [
+            f"agents: a context of {context} tokens holds no candidates: raise PERSONABLE_MODEL_CONTEXT"
+        ]
+        assert ids(found) == plain
+        return
+    (count,) = shown
+    assert least <= count <= most
+    for prompt in made.model.prompts:
+        answer = 512 if prompt.agent == "ranker" else 60 * 10 if prompt.agent == "nli" else 256
+        assert tokens(prompt.system + prompt.shared + prompt.task) + answer <= context
+    assert ids(found) == [plain[1], plain[0], *plain[2:]], "those that no agent read follow as retrieved"
+    what = f"agents: a context of {context} tokens holds {count} of 50 candidates; the others follow in the order of"
+    assert [one.startswith(what) for one in found.degraded] == [True] * (count < 50)
+    ranking = board.latest(RankingNote)
+    assert ranking is not None
+    assert sorted(ranking.order) == list(range(1, count + 1))
+
+
+async def test_statements_without_room_in_the_prompt_are_told(kit: Kit) -> None:
+    assert kit.people is not None
+    await kit.people.tell("ana", "I am allergic to nuts")
+    found, _ = await with_model(kit, script({}))
+    assert not found.degraded
+    for number in range(80):
+        await kit.people.tell(
+            "ana", f"I ride bicycle number {number} every single morning to my office in town {number}"
+        )
+    kit.settings = kit.settings.model_copy(update={"model_context": 3000})
+    kit.model = model = script({})
+    found = await ask(kit, Wish(person="ana"))
+    told = model.prompts[0].shared.count("bicycle") + model.prompts[0].shared.count("allergic")
+    assert 0 < told < 81
+    assert found.degraded == [f"agents: {81 - told} of 81 statements had no room in the prompt"]
 
 
 async def test_an_agent_that_does_not_exist_cannot_be_left_out(kit: Kit) -> None:

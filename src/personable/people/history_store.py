@@ -27,6 +27,16 @@ _SESSION_EVENTS = _EVENTS.where(_EVENT.session == bindparam("session"))
 _DEEDS = _EVENTS.where(_EVENT.kind != "impression")
 _OF_CATALOGUE = _EVENT.item.is_not(None), or_(_EVENT.collection.is_(None), _EVENT.collection == bindparam("collection"))
 _WITH_ITEMS = _DEEDS.where(*_OF_CATALOGUE)
+_HAD = (
+    select(_EVENT.item)
+    .distinct()
+    .where(
+        _EVENT.person == bindparam("person"),
+        *_OF_CATALOGUE,
+        _EVENT.kind.not_in(("impression", "comment", "edit")),
+        or_(_EVENT.kind != "dwell", _EVENT.value > 0),
+    )
+)
 # Whoever turned the dial off counts for nobody.
 _EVERYBODY = (
     select(_EVENT.person, _EVENT.session, _EVENT.item, _EVENT.kind, _EVENT.value)
@@ -80,6 +90,15 @@ class HistoryStore(Store):
             found = await self._rows(connection, _WITH_ITEMS, person, collection=collection, limit=limit)
             rows = await self._theirs(connection, person, found)
         return [Event(**row._mapping) for row in reversed(rows)]
+
+    async def had(self, person: str, collection: str) -> frozenset[str]:
+        """The ids of all items of this catalogue, or of an unnamed one, that the person ever did something with: not
+        what was only shown, or looked at for no time."""
+        async with self._read() as connection:
+            rows = await self._theirs(
+                connection, person, await self._rows(connection, _HAD, person, collection=collection)
+            )
+        return frozenset(item for (item,) in rows)
 
     async def item_events(self, collection: str) -> list[tuple[str, str | None, str, EventKind, float | None]]:
         """What everybody did with items of this catalogue, or of none that was named, for counting: person, session,

@@ -16,7 +16,7 @@ from personable.retrieval.shelf import HISTORY_FADE, SESSION_FADE, Context, Deed
 from personable.types import Used, Wish
 
 EVENTS = 5000
-"""Deeds looked at, the latest."""
+"""Deeds looked at, the latest; of older ones only whether an item was had counts."""
 WEIGHED = 200
 """Deeds of each context that are weighed, the latest: an older one would count less than 0.0001."""
 WORDS: dict[EventKind, str] = {
@@ -51,8 +51,11 @@ async def know(kit: Kit, shop: Shop, wish: Wish, board: Board) -> Known:
         person = await kit.people.get(wish.person)
         open_ = not kit.remote or person.share_sensitive
         if "off" not in (person.dial, wish.dial):
-            deeds = [one for one in await kit.people.deeds(wish.person, shop.name, EVENTS) if one.item in shop.rows]
+            latest = await kit.people.deeds(wish.person, shop.name, EVENTS)
+            deeds = [one for one in latest if one.item in shop.rows]
             had = frozenset(one.item or "" for one in deeds if worth(one) or one.kind == "rating")
+            if len(latest) == EVENTS:
+                had |= await kit.people.had(wish.person, shop.name) & shop.rows.keys()
             statements = [one for one in await kit.people.statements(wish.person) if one.holds(now())]
             shut = kit.remote and not person.share_sensitive
             note = note.model_copy(

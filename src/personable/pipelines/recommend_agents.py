@@ -30,6 +30,8 @@ NOTES_TOKENS = 300
 """Tokens that the summary reads of what the other agents found out."""
 BATCH = 10
 """Candidates that one NLI call judges."""
+JUDGEMENT_TOKENS = 60
+"""Tokens of a candidate's judgement."""
 _SEEN = (DeedsNote, CandidatesNote)
 
 
@@ -89,7 +91,7 @@ def nli(first: int, last: int) -> Agent[JudgementsNote]:
         prompt="recommend/judge",
         variables=lambda reading: {"first": first, "last": last},
         tidy=tidy,
-        max_tokens=60 * (last - first + 1),
+        max_tokens=JUDGEMENT_TOKENS * (last - first + 1),
     )
 
 

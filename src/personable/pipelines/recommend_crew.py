@@ -29,12 +29,12 @@ AGENTS = ("understanding", "nli", "summary", "ranker")
 
 
 class Shown(NamedTuple):
-    """What all agents read: `system` and `shared` prompt with the first `count` candidates, and how many of the
+    """What all agents read: `system` and `shared` prompt with the first `read` candidates, and how many of the
     person's statements had no room in it (`untold`). `calls` are those of all agents."""
 
     system: str
     shared: str
-    count: int
+    read: int
     untold: int
     calls: int
 
@@ -110,12 +110,12 @@ def _told(crew: Crew, settings: Settings, note: DeedsNote, candidates: Candidate
     """The candidates that the agents read, and word of what had no room."""
     if shown.untold:
         crew.degrade("agents", f"{shown.untold} of {len(note.said)} statements had no room in the prompt")
-    if shown.count == len(candidates.found):
+    if shown.read == len(candidates.found):
         return candidates
-    why = f"a context of {settings.model_context} tokens holds {shown.count} of {len(candidates.found)} candidates"
-    crew.decide("candidates", f"the first {shown.count}", why)
+    why = f"a context of {settings.model_context} tokens holds {shown.read} of {len(candidates.found)} candidates"
+    crew.decide("candidates", f"the first {shown.read}", why)
     crew.degrade("agents", f"{why}; the others follow in the order of retrieval")
-    fewer = candidates.model_copy(update={"found": candidates.found[: shown.count]})
+    fewer = candidates.model_copy(update={"found": candidates.found[: shown.read]})
     crew.board.post("budget", fewer)
     return fewer
 

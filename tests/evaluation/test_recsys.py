@@ -246,6 +246,20 @@ def test_options_that_do_nothing_here_are_refused(tmp_path: Path, idle: list[str
     assert idle[0] in str(done.exception)
 
 
+def test_too_few_people_are_told_as_a_fault_of_the_data_set(tmp_path: Path) -> None:
+    data = read_recsys(gift_shop(tmp_path / "data", people=9))
+    with pytest.raises(DataError, match=r"data is too small to evaluate on, .*: 9 people .* weights need 30") as raised:
+        prepare(data, tmp_path / "home", make_embedder("hash:64"))
+    assert "record more" not in str(raised.value)
+
+
+def test_a_folder_whose_name_no_catalogue_can_have_is_named(tmp_path: Path) -> None:
+    data = read_recsys(gift_shop(tmp_path / "My Data!"))
+    with pytest.raises(UsageError, match=r"My Data! is named as the folder is; rename the folder: "):
+        prepare(data, tmp_path / "home", make_embedder("hash:64"))
+    assert not (tmp_path / "home").exists()
+
+
 def test_items_named_by_another_field_are_refused(tmp_path: Path) -> None:
     data = gift_shop(tmp_path)
     records = [json.loads(line) for line in (data / "items.jsonl").read_text(encoding="utf-8").splitlines()]

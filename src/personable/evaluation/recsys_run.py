@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from personable.embed import Embedder
-from personable.errors import DataError, NotFoundError
+from personable.errors import DataError, NotFoundError, UsageError
 from personable.evaluation.recsys import HIT, HOW, NDCG, RecSys, Scorer, measure, read_recsys
 from personable.evaluation.recsys_baselines import baselines
 from personable.evaluation.recsys_model import ablation_table, run_variants, sample
@@ -15,7 +15,7 @@ from personable.kit import Kit
 from personable.pipelines.shop import Shop
 from personable.retrieval.catalogue import all_items, fill, read_items
 from personable.retrieval.choice import UNFITTED, Fusion, fit
-from personable.retrieval.corpus import open_collection
+from personable.retrieval.corpus import collection_identity, open_collection
 from personable.retrieval.shelf import Context, Shelf, item_terms
 from personable.retrieval.visits import Visits
 from personable.types import Value
@@ -114,8 +114,14 @@ def prepare(data: RecSys, home: Path, embedder: Embedder) -> Shop:
     """The data set's catalogue, kept under `home`, with the weights that `tune` would make of what its people did
     earlier.
 
-    Raises DataError for an item without any text, and what reading and indexing raise.
+    Raises UsageError where the folder's name cannot be a catalogue's, DataError for an item without any text and for
+    too few people to learn from, and what reading and indexing raise.
     """
+    try:
+        collection_identity(home, data.name)
+    except UsageError as error:
+        folder = data.items.parent.resolve()
+        raise UsageError(f"the catalogue of {folder} is named as the folder is; rename the folder: {error}") from error
     with open_collection(home, data.name, embedder=embedder, create=True) as collection:
         fill(collection.store, read_items([data.items]))
         items, vectors = all_items(collection.store)
@@ -131,7 +137,10 @@ def prepare(data: RecSys, home: Path, embedder: Embedder) -> Shop:
     items = [items[row] for row in order]
     terms = item_terms(items, "en")
     everybody = list(data.everybody.values())
-    fusion = fit(terms, vectors, data.earlier)
+    try:
+        fusion = fit(terms, vectors, data.earlier)
+    except DataError as error:
+        raise DataError(f"{data.name} is too small to evaluate on, nobody's target is learnt from: {error}") from error
     return Shop(items, Shelf(terms, vectors, Visits.count(data.count, everybody)), fusion)
 
 

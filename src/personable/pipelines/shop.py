@@ -75,7 +75,10 @@ async def learn_weights(kit: Kit) -> Fusion:
     path = _folder(kit) / WEIGHTS
     shop = await _opened(kit, UNFITTED)
     everybody = await _everybody(kit, shop.name, shop.rows)
-    fusion = await asyncio.to_thread(fit, shop.shelf.terms, shop.shelf.vectors, everybody)
+    try:
+        fusion = await asyncio.to_thread(fit, shop.shelf.terms, shop.shelf.vectors, everybody)
+    except DataError as error:
+        raise DataError(f"{error}: record more purchases or clicks") from error
     half = path.with_suffix(".new")
     half.write_text(fusion.model_dump_json(indent=2), encoding="utf-8")
     half.replace(path)  # at once, so that a kill leaves no damaged file

@@ -128,9 +128,8 @@ def fit(terms: Terms, vectors: Vectors | None, everybody: Sequence[Sessions], se
     held = [hold_out(sessions) for sessions in everybody]
     choices = [one for one in held if one]
     if len(choices) < FEWEST:
-        raise DataError(
-            f"{len(choices)} people have a choice to learn from; weights need {FEWEST}: record more purchases or clicks"
-        )
+        some = f"{len(choices)} people have a choice to learn from, something new after something else"
+        raise DataError(f"{some}; weights need {FEWEST}")
     before = [one.before if one else sessions for one, sessions in zip(held, everybody, strict=True)]
     shelf = Shelf(terms, vectors, Visits.count(terms.count, before))
     random = np.random.default_rng(seed)

@@ -76,7 +76,7 @@ class Settings(BaseSettings):
     passage_tokens: int = Field(256, ge=32, le=4096, description="target size of a passage")
     overlap_tokens: int = Field(32, ge=0, le=1024)
 
-    budget_calls: int = Field(10, ge=0, description="model calls for one question")
+    budget_calls: int = Field(10, ge=0, description="model calls for one question; repairs and retries come on top")
     budget_tokens: int = Field(40_000, ge=0, description="tokens read and written for one question")
     budget_seconds: float = Field(120.0, gt=0, description="seconds for one question")
     quote_words: int = Field(40, ge=5, le=400, description="length of a quoted answer")

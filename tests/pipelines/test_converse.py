@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import pytest
-from pydantic import BaseModel
 
 from personable.board import Board, Text
-from personable.errors import ModelError, ModelTimeoutError, NotFoundError, UsageError
+from personable.errors import ModelTimeoutError, NotFoundError, UsageError
 from personable.kit import Kit
-from personable.llm.base import Prompt
-from personable.llm.fallback import FallbackModel
 from personable.llm.scripted import ScriptedModel
 from personable.notes import (
     AnswerNote,
@@ -364,72 +360,6 @@ async def test_a_turn_counts_as_seen_elsewhere_only_if_it_was_sent_there(make_ki
     assert here.prompts
     assert "secretdog" not in sent
     assert "hiddencat" not in sent
-
-
-class Switched(ScriptedModel):
-    """A model that can be switched off; what it is asked then fails after it was sent."""
-
-    on = True
-
-    def __init__(self, name: str, remote: bool) -> None:
-        names = {"RewriteNote": RewriteNote(text="Is gout painful?"), "FeedbackNote": FeedbackNote(ask="How old?")}
-
-        def line(prompt: Prompt, output: type[BaseModel] | None) -> Any:
-            return (names[output.__name__] if output else REPLY) if self.on else ModelError("switched off")
-
-        super().__init__(line, name=name, remote=remote)
-
-    @property
-    def read(self) -> str:
-        return " ".join(prompt.model_dump_json() for prompt in self.prompts)
-
-
-async def _costs(people: People, id: str) -> set[tuple[str, tuple[str, ...]]]:
-    posts = Board.from_json((await people.answer(id, "ana")).board).all()
-    return {(post.cost.model, post.cost.elsewhere) for post in posts if post.cost.calls}
-
-
-async def test_a_fallback_elsewhere_reads_no_turn_that_only_the_first_model_saw(
-    make_kit: MakeKit, people: People
-) -> None:
-    session = await people.open_session("ana")
-    ask = lambda text: Question(text=text, person="ana", session=session)  # noqa: E731
-    here, there = Switched("here", False), Switched("there", True)
-    kit = make_kit(FallbackModel(here, there), people)
-    first = await converse(kit, ask("Is my secretrash gout?"))
-    assert await _costs(people, first.id) == {("here", ())}
-    here.on = False
-    second = await converse(kit, ask("Is walking good for gout?"))
-    assert there.prompts
-    assert {elsewhere for _, elsewhere in await _costs(people, second.id)} == {("there",)}
-    await converse(kit, ask("Is it painful?"))
-    assert "secretrash" not in there.read
-    assert "Is walking good" in there.prompts[-1].shared, "that it was asked about before"
-
-
-async def test_a_model_elsewhere_that_failed_was_asked(make_kit: MakeKit, people: People) -> None:
-    session = await people.open_session("ana")
-    ask = lambda text: Question(text=text, person="ana", session=session)  # noqa: E731
-    there, here = Switched("there", True), Switched("here", False)
-    there.on = False
-    kit = make_kit(FallbackModel(there, here), people)
-    first = await converse(kit, ask("Is walking good for gout?"))
-    assert await _costs(people, first.id) == {("here", ("there",))}
-    there.on = True
-    await converse(kit, ask("Is it painful?"))
-    assert "Is walking good" in there.prompts[-1].shared
-
-
-async def test_of_two_models_elsewhere_both_must_know_a_turn(make_kit: MakeKit, people: People) -> None:
-    session = await people.open_session("ana")
-    ask = lambda text: Question(text=text, person="ana", session=session)  # noqa: E731
-    one, two = Switched("one", True), Switched("two", True)
-    kit = make_kit(FallbackModel(one, two), people)
-    await converse(kit, ask("Is my secretrash gout?"))
-    one.on = False
-    await converse(kit, ask("Is it painful?"))
-    assert two.prompts
-    assert "secretrash" not in two.read
 
 
 async def test_a_call_of_an_agent_that_is_cut_off_counts_and_says_where_it_went(make_kit: MakeKit) -> None:

@@ -18,7 +18,8 @@ NOTE_TOKENS = 150
 
 @dataclass(frozen=True)
 class Budget:
-    """Model calls, tokens (read and written) and seconds that one question may take."""
+    """Model calls, tokens (read and written) and seconds that one question may take. Calls are planned beforehand: a
+    call's repairs and retries come on top, and count on the board alone."""
 
     calls: int
     tokens: int

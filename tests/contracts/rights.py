@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from personable.errors import DataError, NotFoundError
-from personable.people.events import Event
+from personable.people.events import Event, Kept, now
+from personable.people.statements import Told
 from personable.people.store import People
 
 
@@ -95,6 +96,12 @@ class RightsContract:
         said = "I play the xylophon and I like tea"
         await people.save_answer("a1", "ana", None, json.dumps({"text": said}), "[]", held)
         assert json.loads((await people.answer("a1", "ana")).answer)["text"] == "[forgotten] and I like tea"
+        exchange = Kept(id="a3", person="ana", session="s", answer='{"text": ""}', board="[]", created=now())
+        proposals = [Told(one, source="inferred", cause=said) for one in ("I play the xylophone.", "I own a dog")]
+        await people.keep_exchange(exchange, said, said, said=proposals, held=held)
+        assert [turn.question for turn in await people.turns("ana", "s")] == ["[forgotten] and I like tea"]
+        (learnt,) = await people.statements("ana", ("proposed",))
+        assert (learnt.text, learnt.cause) == ("I own a dog", "[forgotten] and I like tea")
         await people.save_answer("a2", "ana", None, json.dumps({"text": said}), "[]")
         assert json.loads((await people.answer("a2", "ana")).answer)["text"] == said  # nobody knows the words any more
 

@@ -121,6 +121,8 @@ class StatementsContract:
             edited = await people.edit("ana", told.id, unbounded=unbounded)  # type: ignore[arg-type]
             assert (edited.valid_from, edited.valid_to) == left
         assert await people.statements("ana") == [edited]
+        with pytest.raises(UsageError, match="set and taken away"):
+            await people.edit("ana", told.id, valid_to=end, unbounded=["valid_to"])
         with pytest.raises(UsageError, match="not a bound"):
             await people.edit("ana", told.id, unbounded=["text"])  # type: ignore[list-item]
 

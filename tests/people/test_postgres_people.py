@@ -103,3 +103,13 @@ async def test_a_kit_keeps_people_where_people_url_says(address: str, tmp_path: 
         await people.add("ana")
     async with await People.open(address) as people:
         assert (await people.get("ana")).id == "ana"
+
+
+async def test_who_leaves_while_waiting_for_another_writer_waits_no_longer(people: People, server: str) -> None:
+    await people.add("ana")
+    async with await People.open(server) as other, other._write() as connection:
+        await other._known(connection, "ana", lock=True)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(people.tell("ana", "I like tea"), 0.5)
+        assert await people.statements("ana") == []
+    assert (await people.tell("ana", "I like milk")).text == "I like milk"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Self, TypeVar, get_args
@@ -16,32 +16,29 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from personable.errors import DataError, NotFoundError, UsageError
 from personable.people import schema
-from personable.people.database import failure, open_engine
+from personable.people.database import WAIT_MS, failure, open_engine
 from personable.people.person import Person
 
 T = TypeVar("T")
 LOGGER = logging.getLogger("personable.people")
 FOLD_SECONDS = 5.0
 """Between two tries to fold the write-ahead log while somebody reads what stands in it."""
+FOLD_MS = 500
+"""How long such a try waits for readers. Meanwhile nobody else can write."""
 
 # Queries that are asked often are built once: building one costs as much as running it.
 _PERSON = select(schema.people).where(schema.people.c.id == bindparam("person"))
 
 
 class _Unbroken(AsyncConnection):
-    """A connection on which a query that has begun comes to its end also for a caller who is cancelled.
+    """A connection to SQLite on which a query that has begun comes to its end also for a caller who is cancelled.
 
-    Where it is broken off, SQLite's driver keeps the transaction, and with it the lock or the old pages of the log,
+    Where it is broken off, the driver keeps the transaction, and with it the lock or the old pages of the log,
     until the garbage collector finds the query's cursor.
     """
 
     async def execute(self, statement: Executable, parameters: Any = None, **options: Any) -> CursorResult[Any]:
-        query = asyncio.ensure_future(super().execute(statement, parameters, **options))
-        try:
-            return await asyncio.shield(query)
-        except asyncio.CancelledError:
-            await _ended(query)
-            raise
+        return await _to_its_end(super().execute(statement, parameters, **options))
 
 
 class Store:
@@ -52,7 +49,9 @@ class Store:
         one_moment = {"isolation_level": "REPEATABLE READ"} if engine.dialect.name == "postgresql" else {}
         self._snapshots = engine.execution_options(begin="BEGIN", **one_moment)
         self._writer = engine.execution_options(begin="BEGIN IMMEDIATE")
-        self._folding: asyncio.Task[None] | None = None
+        self._is_sqlite = engine.dialect.name == "sqlite"
+        self._folding = set[asyncio.Task[None]]()
+        self._unfolded = 0
 
     @classmethod
     async def open(cls, where: str | Path) -> Self:
@@ -71,53 +70,75 @@ class Store:
 
     async def close(self) -> None:
         """Let go of every connection."""
-        if self._folding is not None:
-            self._folding.cancel()
+        for task in self._folding:
+            task.cancel()
+        await asyncio.gather(*self._folding, return_exceptions=True)
         await self._engine.dispose()
 
     @asynccontextmanager
     async def _read(self, snapshot: bool = False) -> AsyncIterator[AsyncConnection]:
         """A connection for one query, or with `snapshot` for several that see the same moment."""
-        async with self._translated(), _Unbroken(self._snapshots if snapshot else self._engine) as connection:
+        async with self._translated(), self._connect(self._snapshots if snapshot else self._engine) as connection:
             yield connection
 
     @asynccontextmanager
     async def _write(self) -> AsyncIterator[AsyncConnection]:
-        async with self._translated(), _Unbroken(self._writer) as connection, connection.begin():
+        async with self._translated(), self._connect(self._writer) as connection, connection.begin():
             yield connection
 
     @asynccontextmanager
     async def _removing(self) -> AsyncIterator[AsyncConnection]:
-        """As `_write`; what is removed leaves SQLite's write-ahead log too."""
+        """As `_write`; what is removed leaves SQLite's write-ahead log too, also for a caller who is cancelled."""
         try:
             async with self._write() as connection:
                 yield connection
-        finally:
+        except asyncio.CancelledError:  # perhaps only after it was written
             await self._fold_log()
+            raise
+        await self._fold_log()
 
     async def _fold_log(self) -> None:
         """Fold SQLite's write-ahead log, which still holds what was removed, into the file. Where somebody still reads
         it, that is told, and tried again until it is done or the store is closed."""
-        if await self._log_is_read() and (self._folding is None or self._folding.done()):
-            LOGGER.warning(
-                "what was removed still stands in the log beside %s: another program, such as a backup, is reading it; "
-                "it goes when that has ended",
-                self._engine.url.database,
-            )
-            self._folding = asyncio.create_task(self._fold_later())
+        if self._is_sqlite:
+            await _to_its_end(self._start(self._fold()))
+
+    async def _fold(self) -> None:
+        if not await self._log_is_read():
+            return
+        LOGGER.warning(
+            "what was removed may still stand in the log beside %s: another program, such as a backup, is reading it; "
+            "it goes when that has ended",
+            self._engine.url.database,
+        )
+        self._unfolded += 1
+        if self._unfolded == 1:
+            self._start(self._fold_later())
 
     async def _fold_later(self) -> None:
-        busy = True
-        while busy:
+        while self._unfolded:
+            known = self._unfolded
             await asyncio.sleep(FOLD_SECONDS)
             with suppress(DataError):
-                busy = await self._log_is_read()
+                if not await self._log_is_read() and known == self._unfolded:
+                    self._unfolded = 0
 
     async def _log_is_read(self) -> bool:
-        if self._engine.dialect.name != "sqlite":
-            return False
         async with self._read() as connection:
-            return bool(await connection.scalar(text("PRAGMA wal_checkpoint(TRUNCATE)")))
+            await connection.execute(text(f"PRAGMA busy_timeout = {FOLD_MS}"))
+            try:
+                return bool(await connection.scalar(text("PRAGMA wal_checkpoint(TRUNCATE)")))
+            finally:
+                await connection.execute(text(f"PRAGMA busy_timeout = {WAIT_MS}"))
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._folding.add(task)
+        task.add_done_callback(self._folding.discard)
+        return task
+
+    def _connect(self, engine: AsyncEngine) -> AsyncConnection:
+        return _Unbroken(engine) if self._is_sqlite else engine.connect()
 
     @asynccontextmanager
     async def _translated(self) -> AsyncIterator[None]:
@@ -156,15 +177,19 @@ class Store:
         return found
 
 
-async def _ended(query: asyncio.Future[Any]) -> None:
-    """Wait until `query` is over, however often the caller is cancelled meanwhile."""
-    while not query.done():
+async def _to_its_end(work: Awaitable[T]) -> T:
+    """What `work` gives. However often the caller is cancelled meanwhile, they are only told when it is over."""
+    task, left = asyncio.ensure_future(work), None
+    while not task.done():
         try:
-            await asyncio.wait([query])
-        except asyncio.CancelledError:
-            continue
-    if not query.cancelled():
-        query.exception()  # nobody asks for it any more
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            left = error
+    if left is None:
+        return task.result()
+    if not task.cancelled():
+        task.exception()  # nobody asks for it any more
+    raise left
 
 
 def mine(table: Table, person: str, id: str) -> ColumnElement[bool]:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Row, bindparam, delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from personable.errors import DataError, NotFoundError
+from personable.errors import DataError, NotFoundError, UsageError
 from personable.people import schema
 from personable.people.base import Store, fields, mine, one_of
 from personable.people.checks import checked_statement, utc
@@ -83,7 +83,10 @@ class ChangeStore(Store):
             "valid_to": valid_to and utc(valid_to),
         }
         given = {name: value for name, value in given.items() if value is not None}
-        given |= {one_of(Bound, name, "bound"): None for name in unbounded}
+        for name in unbounded:
+            if one_of(Bound, name, "bound") in given:
+                raise UsageError(f"{name} is set and taken away at once; give one of the two")
+            given[name] = None
         if text is not None:
             words = checked_statement(text)
             given |= {"text": words, "state": "confirmed", "confidence": 1.0}

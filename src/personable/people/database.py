@@ -18,7 +18,8 @@ from personable.settings import make_folder
 
 _DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+psycopg"}
 _MIGRATIONS = Path(__file__).parent / "migrations"
-_WAIT_MS = 30_000
+WAIT_MS = 30_000
+"""How long a writer waits for another."""
 
 
 async def open_engine(where: str | Path) -> AsyncEngine:
@@ -103,7 +104,7 @@ def _hush(library: str) -> None:
 
 # With a write-ahead log, NORMAL loses nothing when the program dies; a power cut may cost the last commits.
 _PRAGMAS = (
-    f"busy_timeout = {_WAIT_MS}",
+    f"busy_timeout = {WAIT_MS}",
     "journal_mode = WAL",
     "synchronous = NORMAL",
     "foreign_keys = ON",

@@ -58,12 +58,16 @@ class StatementStore(ChangeStore):
 
     async def tell_many(self, person: str, told: Iterable[Told]) -> list[Statement]:
         """Store several statements in their order as `tell` does, all or none."""
-        new = [(_statement(person, one), one.sensitive) for one in told]
+        told = list(told)
         async with self._write() as connection:
             known = await self._known(connection, person, lock=True)
-            if known.learned == "off" and any(one.source == "inferred" for one, _ in new):
+            if known.learned == "off" and any(one.source == "inferred" for one in told):
                 raise UsageError(f"nothing may be learnt about {person!r}: personable person set ID --learned ask")
-            return [await self._keep(connection, one, explicit) for one, explicit in new]
+            return await self._keep_told(connection, person, told)
+
+    async def _keep_told(self, connection: AsyncConnection, person: str, told: Iterable[Told]) -> list[Statement]:
+        new = [(_statement(person, one), one.sensitive) for one in told]
+        return [await self._keep(connection, one, explicit) for one, explicit in new]
 
     async def _keep(self, connection: AsyncConnection, new: Statement, explicit: bool | None) -> Statement:
         first = await self._same(connection, new)

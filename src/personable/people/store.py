@@ -22,7 +22,7 @@ from personable.people.person import Erased, Learned, Person
 from personable.people.redaction import Wording, Words, forgotten, words_of
 from personable.people.run_store import RunStore
 from personable.people.statement_store import StatementStore
-from personable.people.statements import State
+from personable.people.statements import State, Told
 from personable.people.weight_store import WeightStore
 from personable.types import Dial
 
@@ -111,22 +111,31 @@ class People(StatementStore, HistoryStore, WeightStore, RunStore, KeyStore, Arch
             await self._keep_answer(connection, kept, held)
 
     async def keep_exchange(
-        self, kept: Kept, question: str, answer: str, events: Sequence[Event] = (), held: Words | None = None
-    ) -> Wording:
-        """Keep an answer, its turn where it has a session, and what happened with it: all in one transaction.
+        self,
+        kept: Kept,
+        question: str,
+        answer: str,
+        events: Sequence[Event] = (),
+        said: Sequence[Told] = (),
+        held: Words | None = None,
+    ) -> None:
+        """Keep an answer, its turn where it has a session, what happened with it, and what was said of oneself with it,
+        as `tell_many` does, where the person lets anything be learnt: all in one transaction.
 
-        Returns the words of statements on the board, or in `held`, the `wordings` before the answer was begun, that
-        were forgotten meanwhile: in all of it they are marked as in `forget`. `kept.person` must be known. Raises what
-        `save_answer`, `add_turn` and `record_many` raise.
+        Words of statements on the board, or in `held`, the `wordings` before the answer was begun, that were forgotten
+        meanwhile are marked in all of it as in `forget`, and not learnt again. `kept.person` must be known. Raises what
+        `save_answer`, `add_turn`, `record_many` and `tell_many` raise.
         """
         rows = event_rows(events)
         async with self._write() as connection:
             gone = await self._keep_answer(connection, kept, held)
+            asked, replied = gone.without(question), gone.without(answer)
             if kept.session is not None and kept.person is not None:
-                said, told = gone.without(question), gone.without(answer)
-                await self._add_turn(connection, kept.person, kept.session, said, told, kept.id)
+                await self._add_turn(connection, kept.person, kept.session, asked, replied, kept.id)
             await self._record(connection, [{**row, "text": gone.without(row["text"])} for row in rows])
-        return gone
+            new = [one._replace(cause=gone.without(one.cause)) for one in said if gone.without(one.text) == one.text]
+            if kept.person is not None and (await self._known(connection, kept.person)).learned != "off":
+                await self._keep_told(connection, kept.person, new)
 
     async def _keep_answer(self, connection: AsyncConnection, kept: Kept, held: Words | None) -> Wording:
         checked_id(kept.id, "answer")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from personable.board import Board
 from personable.kit import Kit
@@ -12,12 +11,10 @@ from personable.notes import PortraitNote, ProfileNote, WeightsNote
 from personable.people.events import Event, Kept, now
 from personable.people.memory import WeightsChange
 from personable.people.portrait import Ranked, Ranker, portrait
-from personable.people.redaction import Wording, Words
+from personable.people.redaction import Words
+from personable.people.statements import Told
 from personable.people.weights import Weights
 from personable.types import Answer, Question, Used
-
-if TYPE_CHECKING:
-    from personable.people.store import People
 
 LONGEST_QUESTION = 20_000
 """Characters. A board repeats its question, and has to fit into what the store takes of it."""
@@ -94,19 +91,19 @@ async def remember(kit: Kit, question: Question, board: Board, answer: Answer, h
     known = None if person is None else await kit.people.get(person)
     heard = known is not None and "off" not in (known.dial, question.dial)
     events = _happened(person, question, answer) if person is not None and heard else []
-    gone = await kit.people.keep_exchange(kept, text, _storable(answer.text), events, held)
-    if known is not None and heard and known.learned != "off":
-        await _learn(kit.people, known.id, text, board, gone)
+    said = _said(board, text) if heard else []
+    await kit.people.keep_exchange(kept, text, _storable(answer.text), events, said, held)
 
 
-async def _learn(people: People, person: str, text: str, board: Board, gone: Wording) -> None:
-    """Propose what was said, apart from what was forgotten meanwhile."""
+def _said(board: Board, cause: str) -> list[Told]:
+    """What the person said of themselves, to be proposed."""
     profile = board.latest(ProfileNote)
-    for said in profile.proposed if profile else []:
-        proposal = _storable(said).strip()
-        if 0 < len(proposal) <= LONGEST_STATEMENT and gone.without(proposal) == proposal:
-            cause = gone.without(text)[:LONGEST_STATEMENT]
-            await people.tell(person, proposal, source="inferred", cause=cause, confidence=0.5)
+    texts = [_storable(text).strip() for text in (profile.proposed if profile else [])]
+    return [
+        Told(text, source="inferred", cause=cause[:LONGEST_STATEMENT], confidence=0.5)
+        for text in texts
+        if 0 < len(text) <= LONGEST_STATEMENT
+    ]
 
 
 def _happened(person: str, question: Question, answer: Answer) -> list[Event]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from unicodedata import category, normalize
 
 from personable.text import sentences
@@ -28,23 +30,29 @@ _NAMED = r"(?:this|my|our) (?:\w+ ){1,2}"
 _PLACE = r"(?:(?:as|at|in|on|to|the) )*(?:number (?:one|1)|\#\s?1|(?:first|top) (?:place|position|spot|rank))"
 """A place in a ranking, whatever thing is put there."""
 _RULES = "(?:instructions?|rules?|prompts?|guidelines)"
+_NOT_WE = "".join(
+    rf"(?<!\b{one})".replace(" ", r"\s")
+    for one in ("je ", "je vous ", "nous ", "nous vous ", "j['’]", "ai ", "avons ", "ich ", "wir ")
+)
+"""The same in French and German; in Italian and Spanish the verb's end says it: metto, mettiamo, olvidamos."""
 _ELSEWHERE = (  # French, Italian, German and Spanish, without accents, as texts are matched
-    r"\b(?:class|plac|met|rang|list|affich|recommand|propos|not|choisi)\w*"
+    rf"{_NOT_WE}\b(?:class|plac|met|rang|list|affich|recommand|propos|not|choisi)\w*"
     r"(?:[-‐ ](?:moi|nous)| (?:ce|mon|notre) produit| (?:cet|mon|notre) article) (?:toujours )?"
     r"(?:en (?:premier(?! (?:plan|lieu|temps))|tete)|(?:en|a la) premiere (?:place|position)|au premier rang"
     r"|numero (?:un|1))\b",
     r"\b(?:mett|classific|posizion|piazz|elenc|consigl|raccomand|scegl|valut|mostr)\w*?"
-    r"(?:mi|ci| quest[oa](?: (?:prodotto|articolo|oggetto))?) (?:sempre )?"
+    r"(?:mi|ci|(?<!o) quest[oa](?: (?:prodotto|articolo|oggetto))?) (?:sempre )?"
     r"(?:al primo posto|(?:(?:per|come) )?prim[oa](?=\W*$|[.!?])|in prima posizione|(?:al )?numero uno)\b",
-    r"\b(?:setz|stell|reih|platzier|bewert|empfehl|empfiehl|list|nenn|zeig|wahl|ordn)\w*(?: sie)? "
+    rf"{_NOT_WE}\b(?:setz|stell|reih|platzier|bewert|empfehl|empfiehl|list|nenn|zeig|wahl|ordn)\w*(?: sie)? "
     r"(?:mich|uns|dies\w* \w+|dies) (?:(?:immer|bitte|als|auf|an|am|die|den|der) )*"
     r"(?:erste[rn]? (?:stelle|platz|rang)|erste[rs]|platz (?:eins|1)|nummer (?:eins|1)|spitze|zuerst|hochsten)\b",
     r"\b(?:(?:pon|coloc|clasific|situ|recomiend|elig|muestr|list|orden)\w*?(?:me|nos)|"
     r"(?:pon|poned|ponga|coloca|clasifica|situa|recomienda|elige) est[ea] (?:producto|articulo)) (?:siempre )?"
     r"(?:en (?:el )?primer (?:lugar|puesto)|en primera posicion|(?:el |la |de |como )?primer[oa](?=\W*$|[.!?])"
     r"|(?:el )?numero uno)\b",
-    r"\b(?:ignor|oubli|dimentic|vergiss|vergess|olvid)\w*(?: sie)? (?:(?:toutes|tutte|alle|todas) )?"
-    r"(?:(?:les|le|las|die) )?(?:(?:instructions|consignes) (?:precedentes|ci-dessus)|istruzioni precedenti|"
+    rf"{_NOT_WE}\b(?:ignor|oubli|dimentic|vergiss|vergess|olvid)\w*(?<!o)(?<!mos)(?: sie)? "
+    r"(?:(?:toutes|tutte|alle|todas) )?(?:(?:les|le|las|die) )?"
+    r"(?:(?:instructions|consignes) (?:precedentes|ci-dessus)|istruzioni precedenti|"
     r"(?:vorherigen|bisherigen|obigen) (?:anweisungen|regeln)|instrucciones anteriores)\b",
 )
 _ORDER = re.compile(  # a space stands for any white space
@@ -68,9 +76,9 @@ _ORDER = re.compile(  # a space stands for any white space
     ).replace(" ", r"\s+"),
     re.IGNORECASE | re.MULTILINE,
 )
-_UNSEEN = re.compile(_ORDER.pattern.replace(r"\s+", r"\s*"), _ORDER.flags)
-"""For texts with characters that cannot be seen, which may stand where a space would."""
-_JOINT = re.compile(r"(\s*[.!?;:,|()\[\]–—]+(?:\s+|$)|\s+[-(\[]+\s*)")
+_JOINT = re.compile(  # looks for each run of spaces and of marks once only, however long it is
+    r"((?:(?<!\s)\s+|(?<![.!?;:,|()\[\]–—]))[.!?;:,|()\[\]–—]+(?:\s+|$)|(?<!\s)\s+[-(\[]+\s*)"
+)
 
 
 def without_orders(text: str) -> str:
@@ -85,24 +93,24 @@ def orders(text: str) -> list[str]:
 
 def _parted(text: str) -> tuple[str, list[str]]:
     """The text without its orders, and the orders. One that runs over a line's end is one nevertheless."""
-    spans = _spans(text)
-    if not spans:
+    marked = _marked(text)
+    if 1 not in marked:
         return text, []
     kept, ordered = list[str](), list[str]()
     for one in sentences(text):
-        (ordered if _touches(spans, one.start, one.end) else kept).append(one.text)
+        (ordered if 1 in marked[one.start : one.end] else kept).append(one.text)
     return " ".join(kept), ordered
 
 
 def clauses_without_orders(title: str) -> str:
     """`title` without the clauses that order whoever ranks, and without the marks that led to them or ended them."""
-    spans = _spans(title)
-    if not spans:
+    marked = _marked(title)
+    if 1 not in marked:
         return title
     parts, kept, after_order, at = _JOINT.split(title), "", False, 0
     for mark, clause in zip(["", *parts[1::2]], parts[::2], strict=True):
         at += len(mark) + len(clause)
-        if _touches(spans, at - len(clause), at):
+        if 1 in marked[at - len(clause) : at]:
             after_order = True
         elif clause.strip():
             joint = re.sub(r"[()\[\]]", "", mark) if after_order else mark
@@ -110,19 +118,30 @@ def clauses_without_orders(title: str) -> str:
     return kept.strip()
 
 
-def _spans(text: str) -> list[tuple[int, int]]:
-    """Where orders stand in `text`, as it is read: without accents, other forms of letters and what cannot be seen."""
+def _marked(text: str) -> bytearray:
+    """One byte a character of `text`, 1 where an order stands."""
+    marked = bytearray(len(text))
+    for read, places in _readings(text):
+        for found in _ORDER.finditer(read):
+            start, end = places[found.start()], places[found.end() - 1] + 1
+            marked[start:end] = b"\1" * (end - start)
+    return marked
+
+
+def _readings(text: str) -> Iterator[tuple[str, Sequence[int]]]:
+    """`text` as it is read, without accents and other forms of letters, and which place in it each character has.
+
+    What cannot be seen is read as nothing, and once more as a space, since it may stand where one would.
+    """
     if text.isascii():
-        return [found.span() for found in _ORDER.finditer(text)]
-    read = [(letter, place) for place, one in enumerate(text) for letter in _read(one)]
-    unseen = any(category(one) == "Cf" for one in text)
-    found = (_UNSEEN if unseen else _ORDER).finditer("".join(letter for letter, _ in read))
-    return [(read[one.start()][1], read[one.end() - 1][1] + 1) for one in found]
+        yield text, range(len(text))
+        return
+    for instead in ("", " ") if any(category(one) == "Cf" for one in text) else ("",):
+        read = [(letter, place) for place, one in enumerate(text) for letter in _read(one, instead)]
+        read = [one for before, one in pairwise([("", -1), *read]) if one[0] != " " or not before[0].isspace()]
+        yield "".join(letter for letter, _ in read), [place for _, place in read]
 
 
-def _read(letter: str) -> str:
-    return "".join(one for one in normalize("NFKD", letter) if category(one) not in ("Cf", "Mn"))
-
-
-def _touches(spans: list[tuple[int, int]], start: int, end: int) -> bool:
-    return any(first < end and start < last for first, last in spans)
+def _read(letter: str, instead: str) -> str:
+    kinds = ((one, category(one)) for one in normalize("NFKD", letter))
+    return "".join(instead if kind == "Cf" else one for one, kind in kinds if kind != "Mn")

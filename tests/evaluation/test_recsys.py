@@ -209,7 +209,9 @@ async def test_ablations_rank_the_same_candidates_and_go_on_where_they_stopped(t
         name != "numbers" for name in VARIANTS
     ]
     small = replace(kit, settings=Settings(home=tmp_path, budget_calls=1))
-    with pytest.raises(UsageError, match="not all agents for"):
+    with pytest.raises(
+        UsageError, match=r"budget allows not all agents for u\d+: raise PERSONABLE_BUDGET_TOKENS and _CALLS"
+    ):
         await run_variants(small, shop, data, some, tmp_path / "small")
     table = ablation_table("data", placed).splitlines()
     assert table[0].startswith("| data, n = 3 | nDCG@5 |")
@@ -219,6 +221,25 @@ async def test_ablations_rank_the_same_candidates_and_go_on_where_they_stopped(t
     assert cells["numbers"] == ["3", "0.0", "0"]
     assert ablation_table("data", useless).splitlines()[-1].endswith(" | 3 | 0.0 | 0 |")
     assert ablation_table("data", useless).splitlines()[-2].endswith(" | 3 | 1.0 | 3 |")
+
+
+async def test_candidates_that_the_context_does_not_hold_follow_in_the_order_of_retrieval(tmp_path: Path) -> None:
+    data = read_recsys(gift_shop(tmp_path / "data"))
+    embedder = make_embedder("hash:64")
+    shop = prepare(data, tmp_path / "runs", embedder)
+    one = sample(data, 1, 20)[0]
+    some = [one.model_copy(update={"user": f"u{at}", "target": row}) for at, row in enumerate(one.candidates)]
+    answers: dict[str, Any] = {"understanding": {}, "nli": {}, "summary": {}, "ranker": {"order": [2]}}
+    kit = Kit(Settings(home=tmp_path, model_context=1200), embedder=embedder, model=ScriptedModel(answers))
+    placed = await run_variants(kit, shop, data, some, tmp_path / "out")
+    assert all("of 20 candidates" in str(found.degraded) for found in placed["full"])
+    by_number = [found.place for found in placed["numbers"]]
+    assert sorted(by_number) == list(range(1, 21))
+    swapped = {1: 2, 2: 1}
+    assert [found.place for found in placed["full"]] == [swapped.get(place, place) for place in by_number]
+    smaller = replace(kit, settings=Settings(home=tmp_path, model_context=1100))
+    with pytest.raises(UsageError, match=r"context allows not all agents for u0: raise PERSONABLE_MODEL_CONTEXT"):
+        await run_variants(smaller, shop, data, some, tmp_path / "smaller")
 
 
 def test_a_recording_gives_the_table_of_the_ablations_again_without_the_model(tmp_path: Path) -> None:

@@ -141,10 +141,14 @@ async def _place(kit: Kit, shop: Shop, one: Instance, name: str, without: frozen
     board.post("retriever", candidates)
     crew = await rank(kit, known, candidates, board, Budget.of(kit.settings), without, strict=True)
     if kit.agents_model is not None and crew.plan != "separate":
-        raise UsageError(f"the budget allows not all agents for {one.user}: raise PERSONABLE_BUDGET_TOKENS and _CALLS")
+        what, setting = "budget", "PERSONABLE_BUDGET_TOKENS and _CALLS"
+        if crew.desk is None:  # nothing that could be told to a model was left
+            what, setting = "model's context", "PERSONABLE_MODEL_CONTEXT"
+        raise UsageError(f"the {what} allows not all agents for {one.user}: raise {setting}")
     ranking = board.latest(RankingNote)
     assert ranking is not None
-    order = [candidates.found[number - 1].item for number in ranking.order]
+    read = [candidates.found[number - 1] for number in ranking.order]
+    order = [found.item for found in (*read, *candidates.found[len(read) :])]
     moved = sum(number != place for place, number in enumerate(ranking.order, 1))
     return Placed(order.index(shop.items[one.target].id) + 1, moved, board.calls, list(crew.degraded))
 

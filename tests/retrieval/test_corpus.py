@@ -21,6 +21,7 @@ from personable.retrieval.corpus import (
     IndexOptions,
     IndexReport,
     Progress,
+    collection_identity,
     delete_collection,
     list_collections,
     open_collection,
@@ -541,3 +542,8 @@ def test_a_second_writer_is_refused(tmp_path: Path) -> None:
         pytest.raises(DataError, match="another process is writing"),
     ):
         open_collection(tmp_path, "a", write=True)
+
+
+def test_a_file_that_stands_where_a_collection_would_is_none(tmp_path: Path) -> None:
+    write(tmp_path / "collections" / "pets", "no folder")
+    assert collection_identity(tmp_path, "pets") is collection_identity(tmp_path, "birds") is None

@@ -206,7 +206,7 @@ def collection_identity(home: Path, name: str) -> tuple[int, int] | None:
     one that is still open; None where there is none. Raises UsageError for a name that cannot be one."""
     try:
         found = (_folder(home, name) / "passages.sqlite").stat()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # the latter where a file has the folder's name
         return None
     return found.st_dev, found.st_ino
 

@@ -1,4 +1,5 @@
 import asyncio
+import json
 import math
 import typing
 from datetime import UTC, datetime
@@ -44,6 +45,9 @@ def values(kind: typing.Any) -> st.SearchStrategy[typing.Any]:
     raise AssertionError(f"no strategy for {kind!r}")
 
 
+COST = Cost(
+    model="m", elsewhere=("m", "n"), answered=("m",), tokens=Tokens(prompt=3, cached=1, completion=2), dollars=0.1
+)
 posts = st.tuples(st.text(max_size=10), st.sampled_from(NOTES).flatmap(values), st.none() | st.floats(-5, 5))
 
 
@@ -51,7 +55,7 @@ posts = st.tuples(st.text(max_size=10), st.sampled_from(NOTES).flatmap(values), 
 def test_any_board_survives_json(given_posts: list[tuple[str, Note, float | None]]) -> None:
     board = Board()
     for role, note, score in given_posts:
-        board.post(role, note, score=score, cost=Cost(model="m", tokens=Tokens(prompt=3, cached=1, completion=2)))
+        board.post(role, note, score=score, cost=COST)
     again = Board.from_json(board.to_json())
     assert again.all() == board.all()
     assert [type(post.content) for post in again.all()] == [type(note) for _, note, _ in given_posts]
@@ -62,6 +66,18 @@ def test_any_board_survives_json(given_posts: list[tuple[str, Note, float | None
 def test_a_board_of_another_version_is_refused_by_its_name(data: str) -> None:
     with pytest.raises(DataError, match="answer a1 was stored by another version"):
         Board.from_json(data, "answer a1")
+
+
+@pytest.mark.parametrize("said", [False, True])
+def test_a_board_that_says_only_whether_a_prompt_left_is_read(said: bool) -> None:
+    board = Board()
+    board.post("responder", DraftNote(answer="Tea."), cost=Cost(model="m", calls=1))
+    stored = json.loads(board.to_json())
+    del stored["posts"][0]["cost"]["answered"]
+    stored["posts"][0]["cost"]["elsewhere"] = said
+    [post] = Board.from_json(json.dumps(stored)).all()
+    assert post == board.all()[0]
+    assert (post.cost.elsewhere, post.cost.answered) == ((), ())
 
 
 def test_every_note_type_has_its_own_kind() -> None:

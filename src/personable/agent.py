@@ -108,6 +108,7 @@ def cost_of(reply: Reply[Any], prompt: Prompt, sent: Sent) -> Cost:
     return Cost(
         model=reply.model,
         elsewhere=sent.elsewhere,
+        answered=sent.answered,
         prompt_hash=prompt.hash,
         tokens=reply.tokens,
         calls=reply.calls,
@@ -127,6 +128,7 @@ def lost(model: str, error: BaseException, sent: Sent) -> Cost:
     return Cost(
         model=model,
         elsewhere=sent.elsewhere,
+        answered=sent.answered,
         calls=calls,
         tokens=(known.tokens if known else None) or Tokens(),
         dollars=known.cost if known and calls else None,

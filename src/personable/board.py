@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import uuid4
 
-from pydantic import AwareDatetime, Field, ValidationError
+from pydantic import AwareDatetime, Field, ValidationError, field_validator
 
 from personable.errors import DataError
 from personable.notes import AnyNote, Note
@@ -23,15 +23,22 @@ N = TypeVar("N", bound=Note)
 
 class Cost(Value):
     """What one model call cost; `prompt_hash` names the version of the prompt file. `model` is the one that answered;
-    `elsewhere` names those that were sent the prompt, did not run on this machine and were not trusted."""
+    `elsewhere` names those that may have been sent the prompt, did not run on this machine and were not trusted,
+    `answered` those of them that certainly read it, as they answered."""
 
     model: str = ""
     elsewhere: tuple[str, ...] = ()
+    answered: tuple[str, ...] = ()
     prompt_hash: str = ""
     tokens: Tokens = Tokens()
     calls: int = 0
     seconds: float = 0.0
     dollars: float | None = None
+
+    @field_validator("elsewhere", mode="before")
+    @classmethod
+    def _without_names(cls, value: Any) -> Any:
+        return () if isinstance(value, bool) else value  # boards of earlier versions say only whether, not which
 
 
 class Post(Value):

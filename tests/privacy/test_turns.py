@@ -8,12 +8,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from personable.board import Board
-from personable.errors import ModelError
+from personable.errors import ModelError, ModelTimeoutError
 from personable.kit import Kit
 from personable.llm.base import Prompt
 from personable.llm.fallback import FallbackModel
 from personable.llm.scripted import ScriptedModel
-from personable.notes import FeedbackNote, HistoryNote, RewriteNote
+from personable.notes import FeedbackNote, HistoryNote, OrderNote, RewriteNote
 from personable.people.store import People
 from personable.pipelines.converse import converse
 from personable.pipelines.passage_ranking import ListwiseRanker
@@ -33,12 +33,13 @@ class Switched(ScriptedModel):
     """A model that can be switched off; what it is asked then fails after it was sent."""
 
     on = True
+    error = ModelError("switched off")
 
     def __init__(self, name: str, remote: bool) -> None:
         names = {"RewriteNote": RewriteNote(text="Is gout painful?"), "FeedbackNote": FeedbackNote(ask="How old?")}
 
         def line(prompt: Prompt, output: type[BaseModel] | None) -> Any:
-            return (names[output.__name__] if output else REPLY) if self.on else ModelError("switched off")
+            return (names[output.__name__] if output else REPLY) if self.on else self.error
 
         super().__init__(line, name=name, remote=remote)
 
@@ -81,6 +82,20 @@ async def test_a_model_elsewhere_that_failed_was_asked(make_kit: MakeKit, people
     assert "Is walking good" in there.prompts[-1].shared
 
 
+async def test_a_model_elsewhere_that_was_cut_off_may_not_have_read_the_turn(make_kit: MakeKit, people: People) -> None:
+    ask = await asking(people)
+    there = Switched("there", True)
+    there.on, there.error = False, ModelTimeoutError("no answer yet")
+    kit = make_kit(there, people)
+    first = await converse(kit, ask("Is my secretrash gout?"))
+    assert await _costs(people, first.id) == {("there", ("there",))}, "it may have been sent"
+    asked, there.on = len(there.prompts), True
+    await converse(kit, ask("Is it painful?"))
+    read = [prompt.model_dump_json() for prompt in there.prompts[asked:]]
+    assert read
+    assert not any("secretrash" in prompt for prompt in read)
+
+
 async def test_of_two_models_elsewhere_both_must_know_a_turn(make_kit: MakeKit, people: People) -> None:
     ask = await asking(people)
     one, two = Switched("one", True), Switched("two", True)
@@ -96,7 +111,7 @@ async def test_a_ranker_elsewhere_of_which_nobody_knows_what_it_was_sent_reads_n
     make_kit: MakeKit, people: People
 ) -> None:
     ask, board = await asking(people), Board()
-    there, ranker = Switched("there", True), ScriptedModel({"order": [1, 2]}, name="ranker", remote=True)
+    there, ranker = Switched("there", True), ScriptedModel(OrderNote(order=[1, 2]), name="ranker", remote=True)
     kit = make_kit(there, people)
     await converse(kit, ask("Is my secretrash gout?"))
     await converse(kit, ask("What is gout?"), passage_ranker=ListwiseRanker(ranker), board=board)
@@ -104,4 +119,6 @@ async def test_a_ranker_elsewhere_of_which_nobody_knows_what_it_was_sent_reads_n
     assert history is not None
     assert (history.turns, history.withheld) == ([], 1)
     assert ranker.prompts
+    costs = {post.cost for post in board.all() if post.cost.model == ranker.name}
+    assert [(cost.calls, cost.elsewhere, cost.answered) for cost in costs] == [(1, ("ranker",), ())]
     assert "secretrash" not in " ".join(prompt.model_dump_json() for prompt in ranker.prompts)

@@ -89,7 +89,7 @@ class LanguageModel(Protocol):
     """Any language model. Raises only ModelError and its children, and never hangs beyond its time limit.
 
     The time limit of a call starts when the call has its turn: waiting for one of `concurrency` places is not counted.
-    What makes requests notes each of them (`sending.note`).
+    What makes requests notes each of them (`sending.note`) and what became of it.
     """
 
     @property

@@ -77,17 +77,20 @@ def ended(response: ModelResponse) -> ModelResponse:
 
 def reply(response: ModelResponse, name: str, price: float | None) -> Raw:
     """The response as a reply; `price` in US dollars."""
-    usage = response.usage
-    used = Tokens(prompt=usage.input_tokens, cached=usage.cache_read_tokens, completion=usage.output_tokens)
     cut = "length" if response.finish_reason == "length" else ""
-    return Reply[BaseModel](text=response.text or "", model=name, tokens=used, cost=price, cut=cut)
+    return Reply[BaseModel](text=response.text or "", model=name, tokens=used(response), cost=price, cut=cut)
+
+
+def used(response: ModelResponse) -> Tokens:
+    """The provider's own count."""
+    usage = response.usage
+    return Tokens(prompt=usage.input_tokens, cached=usage.cache_read_tokens, completion=usage.output_tokens)
 
 
 def estimated(text: str, prompt: Prompt, name: str) -> Raw:
     """The reply to a stream that was stopped before the provider counted: tokens are estimates."""
     asked = tokens(prompt.system + prompt.shared + prompt.task)
-    used = Tokens(prompt=asked, completion=tokens(text))
-    return Reply[BaseModel](text=text, model=name, tokens=used)
+    return Reply[BaseModel](text=text, model=name, tokens=Tokens(prompt=asked, completion=tokens(text)))
 
 
 def cost(response: ModelResponse) -> float | None:

@@ -144,13 +144,15 @@ class ProviderModel:
         shown = None if ask_for == "schema" and self._provider.shows_schema else output
         sent = exchange.messages(prompt, shown, cached=self._provider.marks_cache)
         try:
-            with self._noted():
-                return await model_request(
+            with self._noted() as request:
+                response = await model_request(
                     model,
                     sent,
                     model_settings=self._settings(max_tokens),
                     model_request_parameters=exchange.parameters(output, ask_for),
                 )
+                request.answered(exchange.used(response))
+                return response
         except ModelRequestRejectedError as error:
             if output is None or ask_for == "text" or not refuses_schema(error):
                 raise
@@ -171,9 +173,10 @@ class ProviderModel:
         model = await self._open()
         sent = exchange.messages(prompt, None, cached=self._provider.marks_cache)
         text = ""
-        with self._noted():
+        with self._noted() as request:
             async with model_request_stream(model, sent, model_settings=self._settings(max_tokens)) as stream:
                 async for event in stream:
+                    request.answered()
                     piece = exchange.piece(event)
                     if not piece:
                         continue
@@ -183,16 +186,21 @@ class ProviderModel:
                         yield trimmed(exchange.estimated(text, prompt, self.name))
                         return
                 response = exchange.ended(stream.get())
+                request.answered(exchange.used(response))
                 yield trimmed(exchange.reply(response, self.name, self._price(response)))
 
     @contextmanager
-    def _noted(self) -> Iterator[None]:
-        watches = sending.note(self.name, self.remote)
+    def _noted(self) -> Iterator[sending.Request]:
+        from pydantic_ai.exceptions import ModelHTTPError
+
+        request = sending.note(self.name, self.remote)
         try:
-            yield
+            yield request
         except failures() as error:
-            if self.remote and not connected(error):
-                sending.take_back(self.name, watches)
+            if not connected(error):
+                request.unconnected()
+            elif isinstance(error, ModelHTTPError):
+                request.answered()
             raise
 
     async def _open(self) -> Model:

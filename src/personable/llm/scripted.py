@@ -74,17 +74,20 @@ class ScriptedModel:
     async def _answer(self, prompt: Prompt, output: type[BaseModel] | None, limit: int | None) -> Reply[BaseModel]:
         began = time.perf_counter()
         self.prompts.append(prompt)
-        sending.note(self.name, self.remote)
+        request = sending.note(self.name, self.remote)
         line = self._line(prompt, output)
         await asyncio.sleep(min(self._delay, self._timeout))
         if self._delay > self._timeout:
             raise ModelTimeoutError(f"model {self.name!r} did not answer within {self._timeout:g} s")
         if isinstance(line, ModelError):
+            if not isinstance(line, ModelTimeoutError):
+                request.answered()
             raise line
         text = _text(line)
         kept = text if limit is None else text[: 4 * limit]
         used = Tokens(prompt=tokens(prompt.system + prompt.shared + prompt.task), completion=tokens(kept))
         seconds = time.perf_counter() - began
+        request.answered(used)
         cut = "length" if len(kept) < len(text) else ""
         return Reply[BaseModel](text=kept, model=self.name, tokens=used, seconds=seconds, cost=0.0, cut=cut)
 

@@ -31,9 +31,9 @@ SESSION = 200
 async def earlier(kit: Kit, question: Question, turns: Sequence[PastTurn] | None) -> HistoryNote:
     """The last turns before `question`: those given, else those of the person's session.
 
-    A model elsewhere is shown only stored turns that it was asked about: they have been there already. Where several
-    may read the prompt (a fallback), each must have been. The others count as `withheld`, unless the person lets
-    sensitive statements leave. Raises NotFoundError for an unknown person.
+    A model elsewhere is shown only stored turns that it was asked about and answered: they have been there already.
+    Where several may read the prompt (a fallback), each must have. The others count as `withheld`, unless the person
+    lets sensitive statements leave. Raises NotFoundError for an unknown person.
     """
     if turns is not None:
         return HistoryNote(turns=list(turns[-TURNS:]))
@@ -56,7 +56,7 @@ async def _was_there(kit: Kit, person: str, turn: Turn) -> bool:
         board = Board.from_json((await kit.people.answer(turn.answer_id, person)).board)
     except DataError:  # forgotten, or stored by another version
         return False
-    return readers <= {name for post in board.all() for name in post.cost.elsewhere}
+    return readers <= {name for post in board.all() for name in post.cost.answered}
 
 
 def ranked_by(ranker: StatementRanker, said: Utterance) -> Ranker:

@@ -152,7 +152,10 @@ async def test_who_the_user_is(start: Start) -> None:
         ({"messages": user("  ")}, "messages"),
         ({"messages": [{"role": "system", "content": "Hello"}]}, "messages"),
         ({"messages": [{"role": "pirate", "content": "Hello"}]}, "messages.0.role"),
-        ({"messages": user("x" * 200_001)}, "messages"),
+        ({"messages": user("x" * 20_001)}, "messages"),
+        ({"messages": user("x" * 20_001), "model": "converse/notes"}, "messages"),
+        ({"messages": user("x" * 200_001), "model": "certify/leaflets"}, "messages"),
+        ({"messages": user("x" * 200_001), "model": "recommend/shop"}, "messages"),
         (
             {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:,"}}]}]},
             "messages.0.content",
@@ -230,14 +233,14 @@ async def test_errors_are_the_clients_own(start: Start) -> None:
 
 async def test_an_error_in_a_stream_is_told_in_it_and_the_stream_ends(start: Start) -> None:
     running = await start()
-    body = {"model": "converse/notes", "messages": user("x" * 20_001), "stream": True}
+    body = {"model": "certify/leaflets", "messages": user("x" * 20_001), "stream": True}
     raw = await (await running.client("ana")).post("/v1/chat/completions", json=body)
     *_, error, done = [line for line in raw.text.splitlines() if line.startswith("data: ")]
     assert json.loads(error[6:])["error"]["type"] == "invalid_request_error"
     assert done == "data: [DONE]"
     with pytest.raises(openai.APIError, match="20000 characters"):
         async for _ in await client(running).chat.completions.create(
-            model="converse/notes", messages=user("x" * 20_001), stream=True
+            model="certify/leaflets", messages=user("x" * 20_001), stream=True
         ):
             pass
 

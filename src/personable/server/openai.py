@@ -21,6 +21,7 @@ from personable.board import Board, Text
 from personable.errors import ConfigurationError, DataError
 from personable.pipelines.answer import answer
 from personable.pipelines.converse import converse
+from personable.pipelines.knowing import LONGEST_QUESTION
 from personable.pipelines.recommend import recommend
 from personable.retrieval.corpus import Kind
 from personable.server.access import AnyCaller, TheEngine
@@ -118,8 +119,9 @@ async def _work(engine: Engine, body: ChatBody, person: str | None, board: Board
     text, turns = body.said()
     if not text.strip():
         raise ProblemError(400, "there is no message of the user, or it is empty", where="body.messages")
-    if len(text) > LONGEST:
-        raise ProblemError(400, f"a message may have {LONGEST:,} characters", where="body.messages")
+    longest = LONGEST_QUESTION if pipeline in ("answer", "converse") else LONGEST
+    if len(text) > longest:
+        raise ProblemError(400, f"a message may have {longest:,} characters", where="body.messages")
     keep = body.store is not False
     if pipeline == "recommend":
         kit, shop = await engine.shop(collection)

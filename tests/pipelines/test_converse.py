@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from personable.board import Board, Text
-from personable.errors import ModelTimeoutError, NotFoundError, UsageError
+from personable.errors import ModelError, ModelTimeoutError, NotFoundError, UsageError
 from personable.kit import Kit
 from personable.llm.scripted import ScriptedModel
 from personable.notes import (
@@ -16,6 +16,7 @@ from personable.notes import (
     FeedbackNote,
     GateNote,
     HistoryNote,
+    OrderNote,
     PassagesNote,
     PortraitNote,
     ProfileNote,
@@ -465,6 +466,22 @@ async def test_what_a_ranker_of_statements_asks_counts(
     assert [post.content.about for post in asked] == ["statement ranking"]  # type: ignore[union-attr]
     assert asked[0].cost.tokens.completion > 0
     assert result.calls == len(model.prompts)
+
+
+@pytest.mark.parametrize(("line", "choice"), [(OrderNote(order=[2, 1]), "model"), (ModelError("busy"), "numeric")])
+async def test_what_a_ranker_of_passages_asked_a_model_elsewhere_is_posted(
+    make_kit: MakeKit, line: OrderNote | ModelError, choice: str
+) -> None:
+    model, board = ScriptedModel(line, name="there", remote=True), Board()
+    asked = Question(text="What is gout?")
+    result = await converse(make_kit(), asked, passage_ranker=ListwiseRanker(model), board=board)
+    [post] = [post for post in board.all(DecisionNote) if post.cost.calls]
+    assert (post.content.about, post.content.choice) == ("passage ranking", choice)  # type: ignore[union-attr]
+    assert (post.cost.model, post.cost.elsewhere) == ("there", ("there",))
+    assert post.cost.answered == (), "it was shown a rewrite, not the utterance"
+    assert post.cost.calls == result.calls == len(model.prompts) > 0
+    assert result.tokens == post.cost.tokens
+    assert (post.cost.tokens.completion > 0) == (choice == "model")
 
 
 @pytest.mark.parametrize("asks", ["statements", "passages"])

@@ -182,6 +182,7 @@ def _spent(counted: Counted | None, sent: Sent) -> Cost | None:
     return Cost(
         model=counted.name,
         elsewhere=sent.elsewhere,
+        answered=sent.answered,
         tokens=counted.tokens,
         calls=calls,
         dollars=counted.cost if calls == counted.calls > 0 else None,
@@ -191,13 +192,21 @@ def _spent(counted: Counted | None, sent: Sent) -> Cost | None:
 async def _ranked(
     ranker: PassageRanker, said: Utterance, best: Sequence[Used], found: Sequence[Hit], crew: Crew
 ) -> Sequence[Hit]:
+    """The passages as the ranker orders them, or, where its model fails or takes too long, as they were found. What
+    models were asked for that is posted; none counts as `answered`, as rankers need not read the utterance itself."""
+    models = ", ".join(ranker.models)
     with watched() as sent:
         try:
             async with asyncio.timeout_at(crew.deadline):
-                return await ranker.rank(said, [one.text for one in best], found)
+                ranked = await ranker.rank(said, [one.text for one in best], found)
         except (ModelError, TimeoutError) as error:
-            crew.fail("passage ranking", error, lost(", ".join(ranker.models), error, sent))
-    return found
+            spent = lost(models, error, sent).model_copy(update={"answered": ()})
+            crew.fail("passage ranking", error, spent)
+            return found
+    if sent.calls:
+        spent = Cost(model=models, elsewhere=sent.elsewhere, tokens=sent.tokens, calls=sent.calls)
+        crew.decide("passage ranking", "model", f"the ranker is {ranker.name}", spent)
+    return ranked
 
 
 async def _quote(

@@ -154,6 +154,7 @@ async def test_who_the_user_is(start: Start) -> None:
         ({"messages": [{"role": "pirate", "content": "Hello"}]}, "messages.0.role"),
         ({"messages": user("x" * 20_001)}, "messages"),
         ({"messages": user("x" * 20_001), "model": "converse/notes"}, "messages"),
+        ({"messages": user("x" * 2_001), "model": "recommend/shop"}, "messages"),
         ({"messages": user("x" * 200_001), "model": "certify/leaflets"}, "messages"),
         ({"messages": user("x" * 200_001), "model": "recommend/shop"}, "messages"),
         (

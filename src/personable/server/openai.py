@@ -22,7 +22,7 @@ from personable.errors import ConfigurationError, DataError
 from personable.pipelines.answer import answer
 from personable.pipelines.converse import converse
 from personable.pipelines.knowing import LONGEST_QUESTION
-from personable.pipelines.recommend import recommend
+from personable.pipelines.recommend import LONGEST_QUERY, recommend
 from personable.retrieval.corpus import Kind
 from personable.server.access import AnyCaller, TheEngine
 from personable.server.engine import Engine
@@ -119,7 +119,7 @@ async def _work(engine: Engine, body: ChatBody, person: str | None, board: Board
     text, turns = body.said()
     if not text.strip():
         raise ProblemError(400, "there is no message of the user, or it is empty", where="body.messages")
-    longest = LONGEST_QUESTION if pipeline in ("answer", "converse") else LONGEST
+    longest = {"certify": LONGEST, "recommend": LONGEST_QUERY}.get(pipeline, LONGEST_QUESTION)
     if len(text) > longest:
         raise ProblemError(400, f"a message may have {longest:,} characters", where="body.messages")
     keep = body.store is not False

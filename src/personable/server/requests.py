@@ -6,6 +6,7 @@ from pydantic import Field
 
 from personable.pipelines.certified_finding import Method
 from personable.pipelines.knowing import LONGEST_QUESTION
+from personable.pipelines.recommend import LONGEST_QUERY
 from personable.retrieval.catalogue import Wanted
 from personable.types import Answer, Dial, PastTurn, Question, Value, Wish
 
@@ -52,7 +53,7 @@ class RecommendBody(Value):
 
     person: str | None = Name
     session: str | None = Name
-    query: str = Field("", max_length=LONGEST, examples=["something for a long flight"])
+    query: str = Field("", max_length=LONGEST_QUERY, examples=["something for a long flight"])
     k: int = Field(5, ge=1, le=100)
     again: bool = False
     dial: Dial = "auto"

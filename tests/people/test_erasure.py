@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -248,3 +251,21 @@ async def test_an_odd_id_is_erased_too(people: People, home: Path) -> None:
     (home / "run.jsonl").write_text("", encoding="utf-8")
     assert (await erase(people, home, odd)).clean
     assert [person.id for person in await people.list()] == [ID, "bob"]
+
+
+async def test_erasing_leaves_the_store_locked_for_other_programs(people: People, home: Path) -> None:
+    """Who closes a file loses their locks on it: another program would take itself for the only one, and remove the
+    log that this one goes on writing to."""
+    await erase(people, home, "bob")
+    other = "import asyncio, sys\nfrom personable.people.store import People\n"
+    other += "async def work():\n    async with await People.open(sys.argv[1]) as people:\n"
+    other += "        await people.add(sys.argv[2])\nasyncio.run(work())\n"
+    for name in ("one", "two"):
+        run = await asyncio.to_thread(
+            subprocess.run, [sys.executable, "-c", other, str(people.file), name], capture_output=True, timeout=60
+        )
+        assert run.returncode == 0, run.stderr
+        assert (home / "people.db-wal").exists()
+        await people.add(f"after {name}")
+    async with await People.open(str(people.file)) as again:
+        assert {one.id for one in await again.list()} >= {"one", "two", "after one", "after two"}

@@ -1,13 +1,24 @@
-"""SQLite files seen from outside: whether a text found in the bytes stands in a living row, and whose."""
+"""SQLite files seen from outside: whether a text found in the bytes stands in a living row, and whose.
+
+A process that closes any descriptor of a file loses all POSIX locks on it, also SQLite's: another program would then
+take itself for the only one and remove the log with what was written there (SQLite, "How to corrupt an SQLite database
+file", section 2.2). So descriptors of databases and their logs stay open.
+"""
 
 from __future__ import annotations
 
+import os
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from threading import Lock
 
 _HEAD = b"SQLite format 3\0"
 _BESIDE = ("-wal", "-journal", "-shm")
+_KEPT: dict[tuple[int, int], int] = {}
+"""Descriptors that stay open, by device and inode."""
+_TURN = Lock()
 
 
 def is_sqlite(path: Path) -> bool:
@@ -15,8 +26,46 @@ def is_sqlite(path: Path) -> bool:
     main = _main(path)
     if not main.is_file():
         return False
-    with main.open("rb") as file:
-        return file.read(len(_HEAD)) == _HEAD
+    with _TURN:
+        inode = main.stat()
+        if (inode.st_dev, inode.st_ino) in _KEPT:
+            return True
+        descriptor = os.open(main, os.O_RDONLY)
+        if os.read(descriptor, len(_HEAD)) != _HEAD:
+            os.close(descriptor)
+            return False
+        _keep(descriptor)
+        return True
+
+
+def blocks(path: Path, size: int) -> Iterator[bytes]:
+    """The bytes of a file, `size` at a time. Raises OSError."""
+    if not is_sqlite(path):
+        with path.open("rb") as file:
+            while block := file.read(size):
+                yield block
+        return
+    with _TURN:
+        inode = path.stat()
+        descriptor = _KEPT.get((inode.st_dev, inode.st_ino))
+        if descriptor is None:
+            descriptor = os.open(path, os.O_RDONLY)
+            _keep(descriptor)
+    at = 0
+    while block := _read(descriptor, at, size):
+        yield block
+        at += len(block)
+
+
+def _read(descriptor: int, at: int, size: int) -> bytes:
+    with _TURN:
+        os.lseek(descriptor, at, os.SEEK_SET)
+        return os.read(descriptor, size)
+
+
+def _keep(descriptor: int) -> None:
+    found = os.fstat(descriptor)
+    _KEPT[found.st_dev, found.st_ino] = descriptor
 
 
 def held_by_others(path: Path, form: bytes, person: str) -> bool:

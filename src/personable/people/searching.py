@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from personable.people.pages import blocks
 from personable.text import words
 
 SHORTEST = 12
@@ -51,13 +52,12 @@ class Search:
     def in_file(self, path: Path) -> dict[int, set[bytes]]:
         """The numbers of the texts found, each with the forms that were found. Raises OSError."""
         found: dict[int, set[bytes]] = {}
-        with path.open("rb") as file:
-            before = b""
-            while block := file.read(_BLOCK):
-                data = before + block
-                for number, form in self.within(data):
-                    found.setdefault(number, set()).add(form)
-                before = data[-LONGEST:]
+        before = b""
+        for block in blocks(path, _BLOCK):
+            data = before + block
+            for number, form in self.within(data):
+                found.setdefault(number, set()).add(form)
+            before = data[-LONGEST:]
         return found
 
     def matches(self, data: bytes) -> bool:

@@ -341,3 +341,23 @@ def test_filling_tells_how_far_it_is_and_can_be_stopped(tmp_path: Path, monkeypa
         report = fill(shop.store, stock, lambda done, new: told.append((done, new)))
     assert (report.unchanged, report.added) == (2, 3), "what was committed stays, and the next run goes on"
     assert told == [(2, 2), (2, 0), (4, 2)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("items.jsonl", '{"id": "1", "title": "Cup"}\n{"id": "2", "ti'),
+        ("items.csv", 'id,title\n1,Cup\n2,"Pla'),
+    ],
+)
+def test_a_file_that_breaks_off_in_its_last_line_takes_nothing_out(tmp_path: Path, name: str, content: str) -> None:
+    full = jsonl(tmp_path / "full.jsonl", *({"id": str(n), "title": f"Cup {n}"} for n in range(1, 6)))
+    short = tmp_path / name
+    short.write_text(content, encoding="utf-8")
+    with open_collection(tmp_path, "shop", create=True) as shop:
+        fill(shop.store, read_items([full]))
+        report = fill(shop.store, read_items([short]))
+        assert (report.removed, len(shop.store.documents())) == (0, 5)
+        assert any("no item was taken out" in failed.error for failed in report.failed)
+        middle = jsonl(tmp_path / "middle.jsonl", {"id": "1", "title": "Cup 1"}, {"title": "no id"})
+        assert fill(shop.store, read_items([middle])).removed == 4

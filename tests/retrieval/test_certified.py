@@ -20,7 +20,7 @@ from personable.errors import DataError, ModelError, NotFoundError
 from personable.retrieval.cards import Cards, open_cards
 from personable.retrieval.certified import read_approval, stored_approval
 from personable.retrieval.certifying import SEGMENT, TITLE, WHOLE, certify_documents
-from personable.retrieval.corpus import IndexOptions, open_collection
+from personable.retrieval.corpus import IndexOptions, collection_kind, open_collection
 from personable.retrieval.hybrid import SparseRetriever
 from personable.retrieval.report import IndexReport
 from personable.retrieval.showing import find_shown, shown, verified
@@ -122,12 +122,16 @@ def test_two_documents_with_one_id_are_refused_and_both_places_named(tmp_path: P
 
 
 def test_empty_and_broken_cards_are_reported_and_left_out(tmp_path: Path) -> None:
-    report = index(tmp_path, write(tmp_path, [card("gout"), card("empty", "  "), "{broken", '{"answer": "no id"}']))
+    half = '{"id": "half", "question": "Half?", "answer": "Half \\ud800 surrogate."}'
+    report = index(
+        tmp_path, write(tmp_path, [card("gout"), card("empty", "  "), "{broken", '{"answer": "no id"}', half])
+    )
     assert report.added == 1
     assert [(one.source, one.error.split(":")[0]) for one in report.failed] == [
         ("cards.jsonl, line 2", "it holds no text"),
         ("cards.jsonl, line 3", "not valid JSON"),
         ("cards.jsonl, line 4", "not a JSON object with an id"),
+        ("cards.jsonl, line 5", "it holds half a surrogate pair"),
     ]
 
 
@@ -191,6 +195,23 @@ def test_an_altered_manifest_is_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(DataError, match="altered since the collection was certified"):
         stored_approval(stored.parent)
+
+
+def test_a_collection_whose_manifest_was_removed_stays_certified_until_it_is_indexed_again(tmp_path: Path) -> None:
+    manifest = write(tmp_path, [card("gout")])
+    index(tmp_path, manifest)
+    stored = tmp_path / "collections/c/certified.json"
+    stored.unlink()
+    assert collection_kind(tmp_path, "c") == "certified"
+    with pytest.raises(DataError, match=r"certified.json is missing; index the certified collection again"):
+        stored_approval(stored.parent)
+    with (
+        open_collection(tmp_path, "c", embedder=EMBEDDER, create=True) as found,
+        pytest.raises(DataError, match="holds certified documents"),
+    ):
+        found.index([tmp_path / "cards.jsonl"])
+    assert index(tmp_path, manifest).unchanged == 1
+    assert stored_approval(stored.parent).alarm("chest pain") == "Call for help now."
 
 
 def test_documents_leave_with_their_manifest_and_when_their_approval_ends(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from personable.cli.answers import Person, check_session, question_of
-from personable.cli.options import Collection, Embedder, Home, Json, Model, ModelUrl, run, settings
+from personable.cli.options import Collection, Embedder, Home, Json, Model, ModelUrl, run, settings, typed
 
 if TYPE_CHECKING:
     from personable.board import Board
@@ -229,7 +229,7 @@ async def _line(prompt: str) -> str | None:
 
     def read() -> None:
         try:
-            line: str | None = input(prompt).strip()
+            line: str | None = typed(input(prompt))
         except EOFError:
             line = None
         with contextlib.suppress(RuntimeError):  # the loop is gone

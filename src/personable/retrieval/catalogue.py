@@ -29,6 +29,7 @@ MARK, ITEM = "kind", "catalogue item"
 """The metadata that tells items from passages of documents."""
 FIELDS = {MARK, CATEGORIES, "brand", "category", "in_stock", "price"}
 """The metadata of every item; an attribute of such a name is kept in the text only."""
+NONE_LEFT = "so no item was taken out of the catalogue"
 EVERY = 500
 LONGEST_LINE = 1_000_000
 SHORT = 80
@@ -87,7 +88,7 @@ def read_items(paths: Sequence[Path]) -> Stock:
         try:
             _read(path, stock, reviews)
         except (UnreadableFileError, OSError, EOFError, zlib.error) as error:
-            stock.failed.append(Failed(source=str(path), error=f"{error}; so no item was taken out of the catalogue"))
+            stock.failed.append(Failed(source=str(path), error=f"{error}; {NONE_LEFT}"))
             stock.whole = False
     if not stock.items:
         why = f" ({stock.failed[0].source}: {stock.failed[0].error})" if stock.failed else ": they are empty"
@@ -101,6 +102,7 @@ def read_items(paths: Sequence[Path]) -> Stock:
 
 def _read(path: Path, stock: Stock, reviews: dict[str, list[str]]) -> None:
     unread: list[tuple[int, str]] = []
+    record: Any = None
     for line, record in record_rows(TextFile(path), _one_a_line(path), _object):
         found = record if isinstance(record, str) else read_item(record)
         if isinstance(found, Review):
@@ -115,6 +117,9 @@ def _read(path: Path, stock: Stock, reviews: dict[str, list[str]]) -> None:
         stock.items[found.id] = found
         if price := unread_price(record):
             unread.append((line, price))
+    if isinstance(record, str):  # the last one: the file breaks off there
+        stock.failed[-1] = Failed(source=stock.failed[-1].source, error=f"{record}; {NONE_LEFT}")
+        stock.whole = False
     if unread:
         (line, price), many = unread[0], f" and {len(unread) - 1} more of this file" * (len(unread) > 1)
         why = f"the price {price!r}{many} cannot be read surely; the item is kept without one"

@@ -28,6 +28,7 @@ from personable.retrieval.alarm import Heard
 from personable.types import Value
 
 STORED = "certified.json"
+ORIGINALS = "originals"
 
 
 class Emergency(Value):
@@ -110,12 +111,19 @@ def store_approval(folder: Path, manifest: CertifiedManifest) -> None:
     new.replace(folder / STORED)
 
 
+def is_certified(folder: Path) -> bool:
+    """Whether the collection in `folder` is certified, also where the manifest kept with it was removed."""
+    return (folder / STORED).is_file() or (folder / ORIGINALS).is_dir()
+
+
 def stored_approval(folder: Path) -> CertifiedManifest:
     """The manifest of the certified collection in `folder`.
 
     Raises DataError for a collection that is not certified, and for a manifest that was altered since.
     """
     path = folder / STORED
+    if is_certified(folder) and not path.is_file():
+        raise DataError(f"{path} is missing; index the certified collection again from its manifest")
     if not path.is_file():
         raise DataError(
             f"the collection at {folder} is not certified: personable index MANIFEST.toml --certified --into NAME "

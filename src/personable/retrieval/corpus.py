@@ -13,7 +13,7 @@ from typing import Literal, Self
 from personable.embed import Embedder
 from personable.errors import DataError, NotFoundError, UsageError
 from personable.retrieval.catalogue import ITEM, MARK, is_catalogue
-from personable.retrieval.certified import STORED as CERTIFIED
+from personable.retrieval.certified import is_certified
 from personable.retrieval.database import Database
 from personable.retrieval.folder import search
 from personable.retrieval.indexing import IndexRun
@@ -73,7 +73,7 @@ class Collection:
         fails (what was stored until then stays; open the collection again to go on).
         """
         held = "items" if is_catalogue(self.store) else ""
-        held = "certified documents" if (self.folder / CERTIFIED).is_file() else held
+        held = "certified documents" if is_certified(self.folder) else held
         if held:
             raise DataError(f"collection {self.name!r} holds {held}; give documents a collection of their own")
         found = search(paths)
@@ -195,7 +195,7 @@ def collection_kind(home: Path, name: str) -> Kind:
     folder = _folder(home, name)
     if not (folder / "manifest.json").exists():
         raise NotFoundError(_missing(home, name))
-    if (folder / CERTIFIED).is_file():
+    if is_certified(folder):
         return "certified"
     with closing(Database(folder, write=False)) as database:
         return "items" if database.holds(MARK, ITEM) else "documents"

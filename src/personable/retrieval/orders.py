@@ -55,27 +55,30 @@ _ELSEWHERE = (  # French, Italian, German and Spanish, without accents, as texts
     r"(?:(?:instructions|consignes) (?:precedentes|ci-dessus)|istruzioni precedenti|"
     r"(?:vorherigen|bisherigen|obigen) (?:anweisungen|regeln)|instrucciones anteriores)\b",
 )
-_ORDER = re.compile(  # a space stands for any white space
-    "|".join(
-        (
-            rf"\b(?:{_RANK}|{_PUT}) {_ME},? {_FIRST}{_END}",
-            rf"{_NOT_I}\b(?:{_RANK}|{_PUT}) {_NAMED}{_PLACE}{_END}",
-            rf"{_NOT_I}\b{_RANK} (?:this|it) {_FIRST}{_END}",
-            rf"\b{_PUT} (?:this|it)(?: \w+)? (?:at|to|on) (?:the )?(?:very )?top of (?:\w+ )?{_LIST}\b",
-            rf"\bgive (?:{_ME}|this|it) (?:a|the|your) (?:top|highest|best|full|perfect) (?:score|rank|rating|mark)",
-            rf"\b(?:this(?: \w+){{0,2}}|it|I) {_MUST} (?:(?:{_RANK}e?d?|{_PUT}(?:ed)?|chosen) )?{_FIRST}{_END}",
-            rf"(?:^|(?<=[.!?:]\s))(?:please )?always {_RANK} {_ME}\b",
-            r"\b(?:ignore|disregard|forget|override) (?:(?:about|all|any|every|of|the) )*"
-            rf"(?:(?:previous|prior|above|earlier|preceding|your|system|these|those|given) )+(?:{_RULES}|items)\b",
-            rf"\b(?:ignore|disregard|forget) (?:all|any|every|the) (?:(?:the|of) )*{_RULES}\b(?! of)",
-            r"\b(?:ignore|disregard|forget) (?:(?:all|any|the) )*other instructions?\b",
-            r"\b(?:ignore|disregard) (?:(?:all|any|the) )*other (?:items|candidates)\b",
-            r"\b(?:ignore|disregard|forget) (?:everything|all|anything|what) (?:\w+ ){0,2}above\b",
-            *_ELSEWHERE,
-        )
-    ).replace(" ", r"\s+"),
-    re.IGNORECASE | re.MULTILINE,
+_PATTERN = "|".join(
+    (
+        rf"\b(?:{_RANK}|{_PUT}) {_ME},? {_FIRST}{_END}",
+        rf"{_NOT_I}\b(?:{_RANK}|{_PUT}) {_NAMED}{_PLACE}{_END}",
+        rf"{_NOT_I}\b{_RANK} (?:this|it) {_FIRST}{_END}",
+        rf"\b{_PUT} (?:this|it)(?: \w+)? (?:at|to|on) (?:the )?(?:very )?top of (?:\w+ )?{_LIST}\b",
+        rf"\bgive (?:{_ME}|this|it) (?:a|the|your) (?:top|highest|best|full|perfect) (?:score|rank|rating|mark)",
+        rf"\b(?:this(?: \w+){{0,2}}|it|I) {_MUST} (?:(?:{_RANK}e?d?|{_PUT}(?:ed)?|chosen) )?{_FIRST}{_END}",
+        rf"(?:^|(?<=[.!?:]\s))(?:please )?always {_RANK} {_ME}\b",
+        r"\b(?:ignore|disregard|forget|override) (?:(?:about|all|any|every|of|the) )*"
+        rf"(?:(?:previous|prior|above|earlier|preceding|your|system|these|those|given) )+(?:{_RULES}|items)\b",
+        rf"\b(?:ignore|disregard|forget) (?:all|any|every|the) (?:(?:the|of) )*{_RULES}\b(?! of)",
+        r"\b(?:ignore|disregard|forget) (?:(?:all|any|the) )*other instructions?\b",
+        r"\b(?:ignore|disregard) (?:(?:all|any|the) )*other (?:items|candidates)\b",
+        r"\b(?:ignore|disregard|forget) (?:everything|all|anything|what) (?:\w+ ){0,2}above\b",
+        *_ELSEWHERE,
+    )
 )
+"""A space stands for any white space."""
+_ORDER = re.compile(_PATTERN.replace(" ", r"\s+"), re.IGNORECASE | re.MULTILINE)
+_LOOSE = re.compile(
+    re.sub(r"(?<!\\w[+*]) (?!\\w)", r"\\s*", _PATTERN).replace(" ", r"\s+"), re.IGNORECASE | re.MULTILINE
+)
+"""The same, also where words run together; not beside a word of any kind, which would be split in every way."""
 _JOINT = re.compile(  # looks for each run of spaces and of marks once only, however long it is
     r"((?:(?<!\s)\s+|(?<![.!?;:,|()\[\]–—]))[.!?;:,|()\[\]–—]+(?:\s+|$)|(?<!\s)\s+[-(\[]+\s*)"
 )
@@ -121,25 +124,27 @@ def clauses_without_orders(title: str) -> str:
 def _marked(text: str) -> bytearray:
     """One byte a character of `text`, 1 where an order stands."""
     marked = bytearray(len(text))
-    for read, places in _readings(text):
-        for found in _ORDER.finditer(read):
+    for order, read, places in _readings(text):
+        for found in order.finditer(read):
             start, end = places[found.start()], places[found.end() - 1] + 1
             marked[start:end] = b"\1" * (end - start)
     return marked
 
 
-def _readings(text: str) -> Iterator[tuple[str, Sequence[int]]]:
-    """`text` as it is read, without accents and other forms of letters, and which place in it each character has.
+def _readings(text: str) -> Iterator[tuple[re.Pattern[str], str, Sequence[int]]]:
+    """`text` as it is read, without accents and other forms of letters, which place in it each character has, and what
+    an order looks like there.
 
-    What cannot be seen is read as nothing, and once more as a space, since it may stand where one would.
+    What cannot be seen is read as nothing, where words may then run together, and once more as a space.
     """
     if text.isascii():
-        yield text, range(len(text))
+        yield _ORDER, text, range(len(text))
         return
-    for instead in ("", " ") if any(category(one) == "Cf" for one in text) else ("",):
+    unseen = any(category(one) == "Cf" for one in text)
+    for order, instead in ((_LOOSE, ""), (_ORDER, " ")) if unseen else ((_ORDER, ""),):
         read = [(letter, place) for place, one in enumerate(text) for letter in _read(one, instead)]
         read = [one for before, one in pairwise([("", -1), *read]) if one[0] != " " or not before[0].isspace()]
-        yield "".join(letter for letter, _ in read), [place for _, place in read]
+        yield order, "".join(letter for letter, _ in read), [place for _, place in read]
 
 
 def _read(letter: str, instead: str) -> str:

@@ -14,7 +14,7 @@ from pydantic_core import PydanticSerializationError
 
 from personable.embed import Embedder, Vectors
 from personable.errors import DataError, NotFoundError, UsageError
-from personable.retrieval.certified import STORED
+from personable.retrieval.certified import is_certified
 from personable.retrieval.database import Database, writer_lock
 from personable.retrieval.dense import DenseIndex
 from personable.retrieval.manifest import check_manifest, read_manifest, write_manifest
@@ -66,7 +66,7 @@ class PassageStore:
         self._owners: dict[str, str] = {}  # passage id -> document, of what is buffered
         self._reloading = Lock()
         self._writing = write
-        self._certified = (folder / STORED).is_file()
+        self._certified = is_certified(folder)
         with ExitStack() as opened:  # lets go of what is open if something below is refused
             if write:
                 make_folder(folder)
@@ -90,7 +90,7 @@ class PassageStore:
     @property
     def certified(self) -> bool:
         """Whether its documents are certified; once seen it stays so, also where its folder is deleted meanwhile."""
-        self._certified = self._certified or (self.folder / STORED).is_file()
+        self._certified = self._certified or is_certified(self.folder)
         return self._certified
 
     def documents(self, *ids: str) -> dict[str, str]:

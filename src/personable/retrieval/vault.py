@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from personable.errors import DataError, NotFoundError
-from personable.retrieval.certified import Approved
+from personable.retrieval.certified import ORIGINALS, Approved
 from personable.retrieval.seal import altered, complete
 from personable.types import Passage, Value
 
@@ -50,7 +50,7 @@ class Vault:
     """The stored files of the collection in `folder`, each named by its sha256, which its bytes have."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder / "originals"
+        self.folder = folder / ORIGINALS
 
     def keep(self, data: bytes, suffix: str) -> str:
         """Store a file's bytes, over a copy that was altered too; returns the name under which they are kept."""
@@ -198,6 +198,10 @@ def read_content(original: Original) -> Content | str:
         return "not a JSON object with an id"
     else:
         content = _card(record)
+        try:
+            content.model_dump_json()
+        except ValueError:  # JSON may spell what no text can hold
+            return "it holds half a surrogate pair"
     return content if content.text.strip() else "it holds no text"
 
 

@@ -62,3 +62,22 @@ def test_what_is_wanted_beside_it_stays() -> None:
     assert heard.unwanted == ("blue ink",)
     assert "love red pens" in heard.wanted
     assert "collect stamps" in heard.wanted
+
+
+@pytest.mark.parametrize(
+    ("statement", "unwanted"),
+    [
+        ("I am allergic to nuts, almonds and peanuts", ("nuts", "almonds", "peanuts")),
+        ("I can't eat nuts, milk, or eggs.", ("nuts", "milk", "eggs")),
+        ("I hate lamps, wall clocks, and vases!", ("lamps", "wall clocks", "vases")),
+        ("no nuts, peanuts and milk, please", ("nuts", "peanuts", "milk")),
+        ("Sono allergica alle noci, latte e uova", ("noci", "latte", "uova")),
+        ("I avoid nuts, and love chocolate.", ("nuts",)),
+        ("I hate rock, jazz and blues are fine.", ("rock",)),
+        ("no fish, show me lamps and clocks", ("fish",)),
+        ("I hate lamps, I like clocks and vases", ("lamps",)),
+        ("no sugar, something with chocolate and nuts", ("sugar",)),
+    ],
+)
+def test_a_list_is_heard_to_its_end_and_what_follows_is_not(statement: str, unwanted: tuple[str, ...]) -> None:
+    assert hear(statement).unwanted == unwanted

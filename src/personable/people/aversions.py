@@ -17,6 +17,13 @@ _VERB = (
 )
 _END = r"(?:but|because|although|though|while|except|since|(?:and|or) (?:i|we)|ma|perché|tranne|mentre)"
 _TO = r"a(?:gli|ll[oae]|ll['’]|[li])?(?=\s|(?<=['’]))"
+_ITEM = (
+    r"(?!(?:an?|the|i|we|you|it|that|this|so|then|just|only|also|but|please|show|give|find|get|make|love|like|want|prefer"
+    r"|need|enjoy|something|anything|everything|is|are|do|can|will|would|ma|mi|che)\b)[^\W\d_][\w'’-]*"
+    r"(?: (?!(?:and|or|nor|e|o|né)\b)[^\W\d_][\w'’-]*)?"
+)
+_MORE = rf"(?:\s*,\s*{_ITEM})*?\s*,?\s*\b(?:and|or|nor|e|o|né) {_ITEM}(?:,? please)?(?=\s*(?:[.;!?()]|$))"
+"""The rest of a list that ends its sentence: ", almonds and peanuts"."""
 _CUE = re.compile(
     rf"\b(?:allergic to|allergy to|intolerant (?:to|of)|intolerance (?:to|of)|{_NOT}\s+{_VERB}"
     r"|(?:hates?|dislikes?|detests?|loathes?|avoids?|avoiding)\s+|(?:any|every)thing (?:but|except)"
@@ -25,7 +32,7 @@ _CUE = re.compile(
     rf"|(?<!have )(?<!has )(?<!had )(?<!got )no(?=\s)|(?:allergic[oaie]|intollerant[ei]) {_TO}"
     r"|odio|detesto|evito|niente|nessun[oa]?|non mi piac(?:e|ciono)"
     r"|non (?:posso |voglio |devo )?(?:mangi\w+|bev\w+|bere|us\w+|compr\w+|vogli\w+|sopport\w+))"
-    rf"(?P<what>(?:(?!\b{_END}\b)[^.,;:!?()])*)",
+    rf"(?P<what>(?:(?!\b{_END}\b)[^.,;:!?()])*(?:(?=,){_MORE})?)",
     re.IGNORECASE,
 )
 _INTOLERANT = re.compile(
